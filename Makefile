@@ -5,7 +5,6 @@
 # make docs   the documentation, as a site in docs/_build/html
 # make bench  one table of ratios; ARGS="speed --store" measures a section and keeps it
 # make reproduce  the papers' tables again (minutes; ARGS="--preset full" overnight); it goes on where it was stopped
-# make stress the tests that wait for servers and workers, at ten times the load
 # make durations  every test, and which of them make check leaves out from now on (tests/durations.json)
 # make lock   the locks again, after a change of the requirements files; ARGS=--upgrade for newer versions of what they
 #             pull in
@@ -21,7 +20,7 @@ VENV_PYTHON := .venv/bin/python
 # Hundreds of tests start a Python. Without compiled files each of them compiles every library.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run check test deep docs stress durations bench reproduce lock audit rebuild
+.PHONY: run check test deep docs durations bench reproduce lock audit rebuild
 
 run: .venv/.stamp-run
 	@$(VENV_PYTHON) -m privcov app --port="$(PORT)"
@@ -43,9 +42,6 @@ check: .venv/.stamp-dev
 
 deep: .venv/.stamp-dev
 	@$(VENV_PYTHON) -m pytest -n 2 -m deep -o faulthandler_timeout=3600 $(ARGS)
-
-stress: .venv/.stamp-dev
-	@$(VENV_PYTHON) -m tests.stress $(ARGS)
 
 durations: .venv/.stamp-dev
 	@$(VENV_PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --store-durations

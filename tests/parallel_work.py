@@ -21,11 +21,6 @@ def where(seconds: float) -> tuple[int, int]:
     return os.getpid(), max(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
 
 
-def niceness(_: int) -> int:
-    """How far the process gives way to others."""
-    return os.nice(0)
-
-
 def counted(task: tuple[str, int, float]) -> int:
     """Leaves a file for every time it ran."""
     folder, number, seconds = task

@@ -47,13 +47,3 @@ def until(ready: Callable[[], T], seconds: float, *, every: float = 0.02, what: 
         assert time.monotonic() - begun < patient(seconds), f"not within {patient(seconds):.0f} s: {what or ready}"
         time.sleep(every)
     return found
-
-
-def steady(value: Callable[[], T], seconds: float = 0.5) -> T:
-    """Wait until a value has stayed the same for a while, which is longer on a slow machine, and return it."""
-    last, since = value(), time.monotonic()
-    while time.monotonic() - since < patient(seconds):
-        time.sleep(seconds / 20)
-        if (now := value()) != last:
-            last, since = now, time.monotonic()
-    return last

@@ -1,6 +1,5 @@
 """The shell at its edges: bad values, closed and full streams, interruptions. One sentence, a code, no litter."""
 
-import contextlib
 import io
 import os
 import shlex
@@ -243,18 +242,6 @@ def test_an_interruption_while_python_imports(place, module):
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=patient(30))
     assert done.stderr == "privcov: Interrupted.\n"
     assert done.returncode == 130
-
-
-def test_help_loads_no_library():
-    code = "import sys; from privcov.cli.entry import main; main(['--help']); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=patient(30))
-    assert not {"numpy", "pandas", "pyarrow", "scipy"} & set(done.stdout.split())
-
-
-def test_a_stream_in_memory_is_left_alone():
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        assert main(["study", "methods"]) == 0
-    assert "auto-cov" in out.getvalue()
 
 
 def test_a_name_from_a_bundle_gives_no_orders_to_a_terminal(tmp_path, capsys):

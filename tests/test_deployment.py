@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import tomllib
 import types
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -241,36 +240,6 @@ def test_its_base_is_pinned_and_nothing_but_the_workbench_goes_in():
     left_out = (ROOT / ".dockerignore").read_text().split()
     assert {".git", ".venv", "tests", "docs", "**/__pycache__", ".streamlit/secrets.toml"} <= set(left_out)
     assert not sources & set(left_out)
-
-
-def test_every_setting_is_one_that_streamlit_and_the_code_know():
-    from streamlit import config
-
-    known = {option.env_var for option in config._config_options_template.values()}
-    code = "".join(path.read_text(encoding="utf-8") for path in [*(ROOT / "privcov").rglob("*.py")])
-    code += "".join(path.read_text(encoding="utf-8") for path in [*(ROOT / "pages").rglob("*.py")])
-    named = set(RECIPE.settings) | set(re.findall(r"`((?:PRIVCOV|STREAMLIT)_[A-Z_]+)", TEXT))
-    for name in named:
-        if name.startswith("STREAMLIT_"):
-            assert name in known, name
-        if name.startswith("PRIVCOV_"):
-            assert f'"{name}"' in code, name
-
-
-def test_the_description_names_the_numbers_of_the_files():
-    assert f"runs as user {RECIPE.user}" in TEXT
-    size = int(RECIPE.settings["STREAMLIT_SERVER_MAX_UPLOAD_SIZE"])
-    assert f"`STREAMLIT_SERVER_MAX_UPLOAD_SIZE` | {size} |" in TEXT
-    assert f"client_max_body_size {size + 1}m" in TEXT
-    message = RECIPE.settings["STREAMLIT_SERVER_MAX_MESSAGE_SIZE"]
-    assert f"`STREAMLIT_SERVER_MAX_MESSAGE_SIZE` | {message} |" in TEXT
-    assert f"up to {message} MB of each connection" in TEXT
-    server = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["server"]
-    assert f"session after {server['disconnectedSessionTTL']} s" in TEXT
-    assert server["maxCacheDataSize"] == "512mb"
-    assert "at most 512 MB" in TEXT
-    assert server.get("enableXsrfProtection", True)
-    assert server.get("enableCORS", True)
 
 
 @pytest.mark.parametrize("size", [5, 500])

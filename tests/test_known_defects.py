@@ -11,7 +11,6 @@ import pytest
 
 import privcov
 from privcov.measurements.moment import sensitivity
-from privcov.postprocess.correlation import correlation
 
 RHO = privcov.ZCDP(0.1)
 RNG = np.random.default_rng(0)
@@ -30,20 +29,6 @@ def usual(key: str):
         if not card.refuses("pure")
         else privcov.ApproxDP(1.0, 1e-6)
     )
-
-
-@pytest.mark.parametrize("key", CENTRAL)
-def test_clipped_rows_are_what_is_measured(key):
-    """A synthesizer clipped its data and then computed the covariance of the unclipped original."""
-    outlier = ROWS.copy()
-    outlier[0] = [1e6, -1e6, 1e6]
-    clipped = outlier.copy()
-    clipped[0] *= 5.0 / np.linalg.norm(outlier[0])
-    found = [
-        privcov.release(privcov.Dataset.from_rows(x, 5.0), usual(key), key, random_state=1).covariance
-        for x in (outlier, clipped)
-    ]
-    assert np.allclose(found[0], found[1], rtol=1e-9, atol=1e-9)
 
 
 def test_bounds_far_from_zero_protect_as_well_as_bounds_around_zero():
@@ -68,13 +53,6 @@ def test_a_lower_bound_of_zero_does_not_switch_the_noise_off():
 
 
 @pytest.mark.parametrize("key", CENTRAL)
-def test_what_comes_out_is_symmetric(key):
-    """Asymmetric noise was added to a symmetric matrix."""
-    released = privcov.release(privcov.Dataset.from_rows(ROWS, 5.0), usual(key), key, random_state=1).covariance
-    assert np.abs(released - released.T).max() <= 1e-12 * max(np.abs(released).max(), 1e-300)
-
-
-@pytest.mark.parametrize("key", CENTRAL)
 def test_no_hidden_generator_and_no_bound_from_the_data(key):
     """Noise from a global generator; a norm bound assumed, or read off the data's own largest row."""
     np.random.seed(7)  # noqa: NPY002 - the global generator is what must not be touched
@@ -89,37 +67,8 @@ def test_no_hidden_generator_and_no_bound_from_the_data(key):
     ]
 
 
-def test_the_sensitivity_has_its_square_root():
-    """One library left the root out of an l2 sensitivity, another an axis."""
-    a, b = (privcov.Dataset.from_rows(x) for x in (np.eye(2), np.array([[0.0, 1.0], [0.0, 1.0]])))
-    exact = [ds.rows.T @ ds.rows / 2 for ds in (a, b)]
-    assert np.linalg.norm(exact[0] - exact[1]) == pytest.approx(sensitivity(2, 2, norm="l2", n_anchors=0), rel=1e-12)
-
-
-def test_a_negative_variance_never_becomes_a_correlation():
-    """Noisy variances came out negative, and raising epsilon was the remedy."""
-    noisy = np.array([[-0.1, 0.5], [0.5, 1.0]])
-    r = correlation(noisy, floor=0.05)
-    assert np.isfinite(r).all()
-    assert np.abs(r).max() <= 1
-    assert (np.diag(r) == 1).all()
-
-
 def test_one_matrix_is_one_event_for_all_its_entries():
     """Users accounted a jointly released matrix entry by entry."""
     rel = privcov.release(privcov.Dataset.from_rows(ROWS, 5.0), RHO, "gaussian-cov", random_state=0)
     assert len(rel.events) == 1
     assert rel.given.rho == pytest.approx(0.1)
-
-
-def test_the_same_epsilon_under_another_relation_is_not_the_same_noise_and_both_say_which():
-    """Numbers calibrated for add-or-remove were compared with numbers for replace-one."""
-    data = privcov.Dataset.from_rows(ROWS, 5.0)
-    scales = {}
-    for relation in ("replace-one", "add-remove"):
-        rel = privcov.release(data, RHO, "gaussian-cov", centre="none", neighbours=relation, random_state=0)
-        scales[relation] = rel.events[0].scale
-        assert rel.neighbours.key == relation
-        assert rel.neighbours.sentence in rel.statement["Neighbours"]
-    # Of a triangle: sqrt(2) / n alone, and sqrt(1 + s^2 + s^4) of the sum with its count, s^2 = 1/2.
-    assert len(ROWS) * scales["replace-one"] / scales["add-remove"] == pytest.approx(np.sqrt(2 / 1.75))

@@ -152,30 +152,6 @@ def test_a_deep_link_works_on_a_server_nobody_has_visited(page, tmp_path):
     assert shown in ("", "0.5")
 
 
-def test_a_visitor_sees_what_goes_wrong(server):
-    async def nowhere() -> Seen:
-        async with Visitor(server.port) as visitor:
-            await visitor.open("No_such_page")
-            await visitor.open("Lessons")
-            with pytest.raises(LookupError, match="no slider"):
-                visitor.values()
-            return visitor.seen
-
-    assert run(nowhere()).errors == ["no page 'No_such_page'"]
-
-
-def test_an_error_on_the_page_is_seen(server):
-    """More rows than a page draws."""
-
-    async def absent() -> Seen:
-        async with Visitor(server.port) as visitor:
-            await visitor.open("Estimate", "data.n=1000000&data.d=500")
-            return visitor.seen
-
-    (error,) = run(absent()).errors
-    assert "n x d is" in error
-
-
 HOLDS = """
 import pathlib, weakref
 import streamlit as st

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import datetime
-import subprocess
 import sys
 import types
 import warnings
@@ -18,7 +17,7 @@ import pandas
 import pytest
 
 import privcov
-from privcov import Dataset, PrivateCovariance, RowsClippedWarning
+from privcov import Dataset, RowsClippedWarning
 from privcov.core import extras
 from privcov.tables.in_memory import numbers_of
 
@@ -144,17 +143,6 @@ def test_bounds_and_typical_values_by_name_are_those_in_order():
     assert named.row_bound == ordered.row_bound == np.sqrt(2)
 
 
-def test_the_names_come_out_of_a_release():
-    frame = pandas.DataFrame(np.random.default_rng(0).uniform(0, 2, (200, 2)), columns=["a", "b"])
-    assert privcov.release(
-        Dataset.from_rows(frame, bounds=LIMITS), privcov.ZCDP(1), "auto-cov", random_state=0
-    ).columns == ("a", "b")
-    fitted = PrivateCovariance(bounds=LIMITS, random_state=0).fit(frame)
-    assert fitted.release_.columns == tuple(fitted.feature_names_in_) == ("a", "b")
-    rows = PrivateCovariance(bounds=[(-1, 3), (0, 2)], random_state=0).fit(frame.to_numpy())
-    np.testing.assert_array_equal(fitted.covariance_, rows.covariance_)
-
-
 @pytest.mark.parametrize(("far", "share"), [(0, ""), (1, "5 %"), (7, "35 %"), (20, "100 %")])
 def test_the_warning_says_the_share_of_rows_clipped(far, share):
     """Twenty rows, so many of them longer than 1; none is no warning, and a bound that is given is none either."""
@@ -170,14 +158,6 @@ def test_the_warning_says_the_share_of_rows_clipped(far, share):
         assert one.category is RowsClippedWarning
         assert f"R = 1: {share} of the rows" in str(one.message)
         assert one.filename == __file__, "it points at the line that made the data set"
-
-
-def test_pandas_is_not_imported_for_an_array():
-    """Nor is anything else: whoever has a frame has imported its library."""
-    code = (
-        "import sys, privcov; privcov.Dataset.from_rows([[0.1]]); assert not {'pandas', 'pyarrow'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=privcov.__path__[0] + "/..")
 
 
 def test_an_array_is_taken_while_another_thread_loads_pandas(monkeypatch):

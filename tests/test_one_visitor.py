@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import shutil
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -45,18 +44,6 @@ def highest(server: Server) -> Iterator[Callable[[], float]]:
     finally:
         over.set()
         watching.join()
-
-
-def children(parent: int) -> list[int]:
-    """The processes that a process has started."""
-    told = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True).stdout
-    return [int(child) for child, of in map(str.split, told.splitlines()) if int(of) == parent]
-
-
-def alive(process: int) -> bool:
-    """Whether a process runs."""
-    told = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True).stdout
-    return bool(told) and not told.startswith("Z")
 
 
 async def another_is_answered(server: Server) -> None:

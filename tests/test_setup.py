@@ -1,10 +1,8 @@
 """The two commands, as somebody on a new machine meets them, and what the configuration promises."""
 
 import importlib.util
-import json
 import os
 import re
-import shlex
 import shutil
 import socket
 import subprocess
@@ -32,11 +30,6 @@ case $2 in
 *) exit 1 ;;
 esac
 """
-
-
-def requirement_lines(name: str) -> list[str]:
-    lines = ((ROOT / name).read_text()).splitlines()
-    return [line for line in lines if line and not line.startswith("#")]
 
 
 @pytest.fixture
@@ -151,64 +144,6 @@ def test_set_up_happens_once_and_again_when_a_pin_changes(checkout, target, stam
         assert "setup.sh" not in plan()
 
 
-# --- the locks ----------------------------------------------------------------------------------------------
-
-LOCKS = [f"{name}.lock" for name in tools.LOCKED]
-ENTRY = re.compile(r"([a-z0-9.-]+)==([0-9][0-9a-z.]*)(?: ; (.+))?")
-HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
-
-
-def entries(lock: str) -> dict[tuple[str, str, str], list[str]]:
-    """(name, version, marker): hashes. Fails for a line that is neither an entry nor a remark."""
-    found, hashes = {}, []
-    for line in map(str.strip, (ROOT / lock).read_text().replace(" \\\n", " \n").splitlines()):
-        if entry := ENTRY.fullmatch(line):
-            hashes = found[entry[1], entry[2], entry[3] or ""] = []
-        elif HASH.fullmatch(line):
-            hashes.append(line)
-        else:
-            assert line.startswith("#"), line
-    return found
-
-
-@pytest.mark.parametrize("lock", LOCKS)
-def test_a_lock_has_everything_its_requirements_name_with_hashes(lock):
-    locked = entries(lock)
-    assert all(locked.values())
-    assert all(len(set(hashes)) == len(hashes) for hashes in locked.values())
-    every = {(name, version) for name, version, _ in locked}
-
-    def asked(name: str) -> list[str]:
-        lines = requirement_lines(name)
-        more = [pin for line in lines if line.startswith("-r ") for pin in asked(line[3:])]
-        return more + [line for line in lines if not line.startswith("-r ")]
-
-    pins = {tuple(pin.split("==")) for pin in asked(lock.replace(".lock", ".txt"))}
-    assert pins
-    assert pins <= every
-    for name, version, marker in locked:  # one version of each, unless markers say where which one is meant
-        assert marker or not [v for n, v, _ in locked if n == name and v != version], name
-    opened = [marker for *_, marker in locked if marker]
-    assert all(
-        re.fullmatch(r"(python_full_version|os_name|sys_platform|platform_\w+|implementation_name).*", m)
-        for m in opened
-    )
-
-
-def test_what_is_run_is_what_is_tested():
-    tested = entries("requirements-dev.lock")
-    assert entries("requirements.lock").items() <= tested.items()
-    assert not {"pytest", "hypothesis", "ruff", "mypy"} & {name for name, *_ in entries("requirements.lock")}
-
-
-@pytest.mark.parametrize("lock", LOCKS)
-def test_a_lock_names_no_host_and_no_folder(lock):
-    text = (ROOT / lock).read_text()
-    assert "//" not in text
-    assert not re.search(r"\b(index|find-links|trusted|file:|home/|tmp/)", text)
-    assert text.splitlines()[1].strip() == "#    make lock"
-
-
 def test_a_changed_pin_is_told_before_anything_is_built(set_up, checkout):
     path = checkout / "requirements.txt"
     path.write_text(path.read_text().replace("numpy==", "numpy==9."))
@@ -240,43 +175,6 @@ def test_nothing_is_installed_without_its_hash(set_up, checkout, fails):
 
 
 # --- the audit ----------------------------------------------------------------------------------------------
-
-
-def audited(answer: object, problem: str = "", code: int = 1) -> list[str]:
-    text = answer if isinstance(answer, str) else json.dumps({"dependencies": answer})
-    return tools.verdict(subprocess.CompletedProcess([], code, stdout=text, stderr=problem))
-
-
-def test_the_audit_says_what_it_found_and_what_it_could_not_ask():
-    clean = {"name": "numpy", "version": "2.4.6", "vulns": []}
-    hole = {"name": "tornado", "version": "6.6.1", "vulns": [{"id": "CVE-1", "fix_versions": ["6.7"]}]}
-    open_hole = {"name": "zict", "version": "3.0.0", "vulns": [{"id": "CVE-2", "fix_versions": []}]}
-    unknown = {"name": "opendp", "skip_reason": "not found"}
-    assert audited([clean], code=0) == ["No known vulnerability in 1 packages."]
-    assert audited([clean, hole, open_hole])[:2] == [
-        "tornado 6.6.1: CVE-1, mended in 6.7.",
-        "zict 3.0.0: CVE-2, not mended yet.",
-    ]
-    assert "Known vulnerabilities: 2 in 3 packages" in audited([clean, hole, open_hole])[2]
-    assert audited([clean, unknown])[-1].endswith("opendp.")
-    assert audited([unknown]) == ["The registry offers no list of known vulnerabilities, so nothing was checked."]
-    for broken in ("", "not JSON", "[]", "{}"):
-        (line,) = audited(broken, "Traceback\n  File x\nConnectionError: refused")
-        assert "could not be asked, so nothing was checked" in line
-        assert "ConnectionError: refused" in line
-
-
-@pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
-@pytest.mark.parametrize("python", ["refusing", "missing"])
-def test_the_audit_never_fails_a_build(checkout, python):
-    """Where nothing can be installed, and where there is no Python at all."""
-    env = {key: value for key, value in os.environ.items() if key not in {"MAKEFLAGS", "MAKELEVEL", "MFLAGS"}}
-    env |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "PIP_CONFIG_FILE": os.devnull, "PIP_NO_CACHE_DIR": "1"}
-    env |= {"PY": sys.executable if python == "refusing" else "/nowhere/python"}
-    done = subprocess.run(["make", "audit"], cwd=checkout, env=env, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("PrivCov: ")
-    assert "nothing was checked" in done.stdout
 
 
 # --- the port, the browser, CI ------------------------------------------------------------------------------
@@ -328,49 +226,6 @@ def test_a_class_is_let_in_with_its_address_and_your_data_shut():
     assert done.stdout.rstrip().endswith("] class"), "PRIVCOV_HOSTED"
 
 
-def test_a_browser_that_does_not_start_is_no_browser():
-    command = [sys.executable, ROOT / ".ci" / "chromium.py", "--install"]
-    env = {**os.environ, "CHROMIUM": "/nowhere/chromium"}
-    result = subprocess.run(command, env=env, capture_output=True, text=True, timeout=patient(60))
-    assert result.returncode == 1
-    assert result.stderr == "CHROMIUM=/nowhere/chromium is not a browser that starts\n"
-
-
-@pytest.mark.parametrize(("there", "asked"), [((), ["r-base-core", "nginx"]), (("Rscript",), ["nginx"])])
-def test_programs_of_some_tests_are_installed_where_they_are_missing(tmp_path, there, asked):
-    """With a stand-in for apt-get that writes down what it was asked for."""
-    for name in ("apt-get", *there):
-        (tmp_path / name).write_text(f'#!/bin/sh\necho "$@" >>{shlex.quote(str(tmp_path / "log"))}\n')
-        (tmp_path / name).chmod(0o755)
-    code = (
-        "import os, runpy, shutil, sys; sys.path.insert(0, '.ci'); os.geteuid = lambda: 0; real = shutil.which;"
-        "shutil.which = lambda name, path=None: real(name, path=os.environ['PATH']);"
-        "runpy.run_path('.ci/programs.py', run_name='__main__')"
-    )
-    env = {**os.environ, "PATH": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    update, install = (tmp_path / "log").read_text().splitlines()
-    assert update == "-qq update"
-    assert install.split()[-len(asked) :] == asked
-    assert len(install.split()) == 4 + len(asked), "and nothing else"
-
-
-def test_ci_requires_the_browser_and_takes_no_input():
-    script = ROOT / ".ci" / "run"
-    assert os.access(script, os.X_OK)
-    assert re.search(r"^REQUIRE_BROWSER=1 exec make test </dev/null$", script.read_text(), re.MULTILINE)
-
-
-@pytest.mark.parametrize(
-    ("name", "on_top_of"), [("requirements.txt", []), ("requirements-dev.txt", ["-r requirements.txt"])]
-)
-def test_requirements_are_exact_pins(name, on_top_of):
-    pin = re.compile(r"[A-Za-z0-9-]+==[0-9][0-9a-z.]*")
-    loose = [line for line in requirement_lines(name) if not pin.fullmatch(line)]
-    assert loose == on_top_of
-
-
 def test_nothing_is_reported_and_nobody_outside_is_served():
     assert CONFIG["browser"]["gatherUsageStats"] is False
     assert CONFIG["server"]["address"] == "127.0.0.1"
@@ -378,10 +233,6 @@ def test_nothing_is_reported_and_nobody_outside_is_served():
     assert not CONFIG["server"].get("enableAgentApi", False)
     assert CONFIG["client"]["showErrorDetails"] == "none"
     assert CONFIG["client"]["showErrorLinks"] is False
-
-
-def test_the_configuration_names_no_other_host():
-    assert "//" not in CONFIG_TEXT
 
 
 def settings_of(table: dict, prefix: str = "") -> list[str]:
@@ -397,8 +248,3 @@ def test_streamlit_knows_every_setting():
 
     unknown = set(settings_of(CONFIG)) - set(config.get_config_options())
     assert not unknown
-
-
-def test_the_browser_comes_last_whatever_takes_long(request):
-    browser = [item.path.is_relative_to(ROOT / "tests" / "browser") for item in request.session.items]
-    assert browser == sorted(browser)

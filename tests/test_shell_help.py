@@ -13,39 +13,14 @@ import pytest
 
 import privcov
 from privcov import Ledger, PrivateDataset, ZCDP
-from privcov.cli import streams
-from privcov.cli.entry import CODES, main, whole_parser
+from privcov.cli.entry import main, whole_parser
 from privcov.cli.options import _plain
 from privcov.tables.declaration.private_file import Column, Declaration
 
 WHOLE = whole_parser()
 
 
-def parts(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
-    """A parser, and those of its subcommands."""
-    found = [parser]
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            found += [part for choice in action.choices.values() for part in parts(choice)]
-    return found
-
-
 [COMMANDS] = [a.choices for a in WHOLE._actions if isinstance(a, argparse._SubParsersAction)]
-
-
-@pytest.mark.parametrize("command", list(COMMANDS))
-def test_every_argument_has_help(command):
-    actions = [a for part in parts(COMMANDS[command]) for a in part._actions if a.dest != "help"]
-    named = [a for a in actions if not isinstance(a, argparse._SubParsersAction)]
-    assert [a.dest for a in named if not a.help] == []
-
-
-def test_the_help_of_the_program_says_the_exit_codes(capsys):
-    assert main(["--help"]) == 0
-    told = capsys.readouterr().out
-    for code in (0, streams.FAILED, streams.USAGE, streams.INTERRUPTED):
-        assert f" {code} " in told
-    assert [line for line in CODES.splitlines() if line not in told or len(line) > 120] == []
 
 
 # --- answers for a program ---------------------------------------------------------------------------------------

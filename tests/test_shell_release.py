@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import zipfile
 from pathlib import Path
 
@@ -18,7 +17,7 @@ import pytest
 
 from privcov import Ledger, ZCDP
 from privcov.cli.entry import main
-from privcov.cli.progress import Bar, clock, line
+from privcov.cli.progress import Bar
 from privcov.tables.declaration.private_file import Column, Declaration
 from tests.patience import patient
 
@@ -272,14 +271,6 @@ def test_check_takes_parquet_text_where_a_release_refuses_it(place, monkeypatch,
 # --- progress -----------------------------------------------------------------------------------------------
 
 
-def test_a_line_of_progress():
-    assert line(250, 1_000, 10.0, True) == " 25%, 250 of 1,000 rows, 25 rows/s, 30 s left"
-    assert line(250, 1_000, 10.0, False) == line(999, 1_000, 10.0, False) == "10 s so far"
-    assert line(1_000, 1_000, 70.2, False) == "done in 1 min 10 s"
-    assert line(1_000, 1_000, 70.2, True) == "100%, 1,000 of 1,000 rows, 14 rows/s, done in 1 min 10 s"
-    assert [clock(s) for s in (0.4, 59.6, 3_600, 9_000)] == ["0 s", "1 min 00 s", "1 h 00 min", "2 h 30 min"]
-
-
 def test_where_the_number_of_rows_is_hidden_the_progress_does_not_tell_it():
     """After a block of a known size its share would: the same blocks of two tables give the same lines."""
     for stream in (io.StringIO, Terminal):
@@ -301,15 +292,3 @@ def test_where_the_number_of_rows_is_hidden_the_progress_does_not_tell_it():
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
-
-
-def test_a_log_gets_a_line_per_tenth_and_a_terminal_one_line():
-    log, screen = io.StringIO(), Terminal()
-    for stream in (log, screen):
-        bar = Bar(stream, show_rows=True)
-        for rows in range(1, 201):
-            bar(rows, 200, time.monotonic())
-        bar.end()
-    assert log.getvalue().count("\n") == 10
-    assert screen.getvalue().count("\n") == 1
-    assert "[########################] 100%" in screen.getvalue()

@@ -1,17 +1,14 @@
 """`privcov app site`: the lessons as files, whole, with one script of their own that fetches nothing."""
 
-import itertools
 import json
-import re
 import subprocess
 import sys
-from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from pages.common import cached, glossary
+from pages.common import cached
 from pages.common.study import Study
 from pages.lessons import demos, player, site
 from pages.lessons.catalogue import LESSONS, NUMBERS
@@ -87,13 +84,6 @@ def test_a_demonstration_is_that_of_the_page(folder, key):
     assert played(folder / site.name(key)) == json.loads(json.dumps(demos.of_demonstration(key, False, SEED)))
 
 
-def test_the_demonstrations_lead_from_one_to_the_next(folder):
-    names = [site.name(key) for key in demos.BY_KEY]
-    for here, there in itertools.pairwise(names):
-        assert f'<a rel="next" href="{there}">' in (folder / here).read_text(encoding="utf-8")
-        assert f'<a rel="prev" href="{here}">' in (folder / there).read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 def test_the_demonstration_is_that_of_home(epsilon):
     """The very matrices and numbers that the page computes for its own study."""
@@ -118,22 +108,3 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
     assert done.returncode
     assert "is a file. Name a folder." in done.stderr
     assert (tmp_path / "out").read_text() == "mine"
-
-
-def test_the_folder_explains_every_word(folder):
-    text = (folder / "words.html").read_text(encoding="utf-8")
-    for one in glossary.words().values():
-        assert f"<dt>{escape(one.term)}</dt><dd>{escape(one.means)}</dd>" in text
-
-
-def test_every_lesson_leads_to_its_neighbours(folder):
-    for k, number in enumerate(NUMBERS):
-        beside = (folder / site.name(number)).read_text(encoding="utf-8").split("</main>")[0].rsplit("<nav>", 1)[1]
-        wanted = [site.name(other) for other in (*NUMBERS[max(k - 1, 0) : k], *NUMBERS[k + 1 : k + 2])]
-        assert re.findall(r'href="([^"]+)"', beside) == wanted
-
-
-def test_the_folder_of_a_server_is_made_without_a_line_in_its_log(caplog):
-    site.folder.cache_clear()
-    assert len(site.folder()) > 100_000
-    assert not caplog.records

@@ -1,20 +1,11 @@
 """`PrivateCovariance` behaves like an estimator of scikit-learn, and says where it cannot."""
 
-import pickle
-
 import numpy as np
-import pandas
 import pytest
-from sklearn.base import clone
-from sklearn.covariance import EmpiricalCovariance, GraphicalLasso, shrunk_covariance
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from sklearn.model_selection import GridSearchCV, KFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.covariance import EmpiricalCovariance
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 import privcov
-from privcov.postprocess.glasso import solve
 from privcov.sklearn.covariance import PrivateCovariance
 
 # A row bound as one has to give it, and noise that leaves a precision matrix of the ten rows that some checks fit.
@@ -129,59 +120,6 @@ def test_a_singular_matrix_scores_minus_infinity_and_a_floor_helps():
     assert np.isfinite(few.set_params(floor=0.1).fit(x).score(x))
 
 
-def test_grid_search_over_the_level_of_a_guarantee():
-    """The noise of rho = 1e-3 is 100 times that of rho = 10: the score must see it, and each fit is a release."""
-    x, _ = three_groups()
-    levels = [privcov.ZCDP(rho) for rho in (1e-3, 10.0, 0.1)]
-    model = PrivateCovariance("gaussian-cov", row_bound=12.0, random_state=0, floor=0.01)
-    search = GridSearchCV(
-        model, {"guarantee": levels, "method": ["gaussian-cov", "diagonal"]}, cv=KFold(3, shuffle=True, random_state=0)
-    )
-    search.fit(x)
-    assert search.best_params_ == {"guarantee": levels[1], "method": "gaussian-cov"}
-    assert search.best_estimator_.release_.guarantee == levels[1]
-    assert search.score(x) == search.best_estimator_.score(x)
-
-
-def test_names_of_columns_are_kept_and_asked_for():
-    x, _ = three_groups()
-    frame = pandas.DataFrame(x, columns=list("abcd"))
-    fitted = PrivateCovariance(row_bound=12.0, random_state=0).fit(frame)
-    assert fitted.feature_names_in_.tolist() == list(fitted.release_.columns) == list("abcd")
-    assert fitted.score(frame) == pytest.approx(PrivateCovariance(row_bound=12.0, random_state=0).fit(x).score(x))
-    with pytest.raises(ValueError, match="feature names"):
-        fitted.mahalanobis(frame.rename(columns={"a": "z"}))
-
-
-def test_clone_pickle_and_pipeline():
-    x, _ = three_groups()
-    model = PrivateCovariance("gaussian-cov", privcov.ApproxDP(1.0, 1e-6), 12.0, {"repair": "none"}, 3, 0.1)
-    assert clone(model).get_params() == model.get_params()
-    fitted = make_pipeline(FunctionTransformer(np.tanh), clone(model)).fit(x)
-    again = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(again[-1].covariance_, clone(model).fit(np.tanh(x)).covariance_)
-    assert again[-1].release_.to_json() == fitted[-1].release_.to_json()
-    assert again.score(x) == fitted.score(x)
-
-
-def test_an_estimator_of_scikit_learn_after_a_release():
-    """It gets the noisy matrix alone, so it is post-processing; the graphical lasso of both packages agrees."""
-    rel = privcov.release(
-        privcov.source("ar1-covariance", n=20_000, d=6, random_state=0), privcov.ZCDP(1.0), "auto-cov", random_state=0
-    )
-    theirs = GraphicalLasso(0.2, covariance="precomputed", tol=1e-6, enet_tol=1e-8, max_iter=500).fit(rel.covariance)
-    ours = solve(rel.covariance, 0.2).precision
-
-    def objective(precision):
-        off = np.abs(precision).sum() - np.abs(precision).trace()
-        return -np.linalg.slogdet(precision)[1] + (rel.covariance * precision).sum() + 0.2 * off
-
-    assert objective(theirs.precision_) == pytest.approx(objective(ours), abs=1e-5)
-    np.testing.assert_array_equal(np.abs(theirs.precision_) > 1e-6, ours != 0)
-    shrunk = shrunk_covariance(rel.covariance, shrinkage=0.3)
-    np.testing.assert_allclose(shrunk, 0.7 * rel.covariance + 0.3 * np.trace(rel.covariance) / 6 * np.eye(6))
-
-
 def test_floor_raises_small_eigenvalues_and_nothing_else():
     x, _ = three_groups()
 
@@ -210,53 +148,3 @@ def test_a_floor_under_nothing_is_refused():
     assert not plain.precision_.any()
     with pytest.raises(ValueError, match=r"floor=0\.1 is a fraction of the mean released variance, .* none"):
         fit(0.1)
-
-
-WAYS = [
-    (LinearDiscriminantAnalysis, "lsqr"),
-    (LinearDiscriminantAnalysis, "eigen"),
-    (QuadraticDiscriminantAnalysis, "eigen"),
-]
-
-
-@pytest.mark.parametrize(("classifier", "solver"), WAYS)
-def test_use_in_discriminant_analysis(classifier, solver):
-    """Groups 3 deviations apart: the best rule is right about 95 times in 100. With rho = 10 and 1000 rows
-    a group the noise is small, so the private covariance must come within 2 points of the exact one."""
-    x, y = three_groups()
-    private = PrivateCovariance(guarantee=privcov.ZCDP(10.0), row_bound=8.0, random_state=0)
-    exact = classifier(solver=solver).fit(x, y).score(x, y)
-    found = classifier(solver=solver, covariance_estimator=clone(private)).fit(x, y).score(x, y)
-    assert exact > 0.9
-    assert found > exact - 0.02
-
-
-@pytest.mark.parametrize(("classifier", "solver"), WAYS)
-def test_the_classifier_makes_a_release_per_class_and_looks_at_the_rows_for_means(classifier, solver):
-    """The limits that the docstring states: how often it fits, on which rows, and whose means it keeps."""
-    x, y = three_groups()
-    seen = []
-
-    class Counting(PrivateCovariance):
-        def fit(self, X, y=None):
-            seen.append(len(X))
-            return super().fit(X)
-
-    private = Counting(guarantee=privcov.ZCDP(10.0), row_bound=8.0, random_state=0)
-    fitted = classifier(solver=solver, covariance_estimator=private).fit(x, y)
-    linear_eigen = classifier is LinearDiscriminantAnalysis and solver == "eigen"
-    assert seen == [1000] * 3 + [3000] * linear_eigen
-    np.testing.assert_allclose(fitted.means_, [x[y == k].mean(axis=0) for k in range(3)])
-
-
-def test_a_singular_covariance_needs_a_floor_in_the_quadratic_classifier():
-    ds = privcov.source("breast-cancer")
-    rows = ds.to_working()
-
-    def fit(floor):
-        private = PrivateCovariance(guarantee=privcov.ZCDP(1.0), row_bound=ds.row_bound, random_state=0, floor=floor)
-        return QuadraticDiscriminantAnalysis(solver="eigen", covariance_estimator=private).fit(rows, ds.labels)
-
-    with pytest.raises(np.linalg.LinAlgError, match="not full rank"):
-        fit(0.0)
-    assert fit(0.1).score(rows, ds.labels) > 0.8

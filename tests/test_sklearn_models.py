@@ -1,18 +1,14 @@
 """Models of scikit-learn that are read from a release: their checks, the numbers of `privcov.answers`, and no rows."""
 
-import inspect
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.covariance import OAS, GraphicalLasso, LedoitWolf
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import privcov
@@ -181,14 +177,6 @@ def test_every_number_is_one_of_answers(bundle):
     np.testing.assert_allclose(lda.means_[1] - lda.means_[0], step, rtol=1e-9, atol=1e-9)
 
 
-def test_nothing_but_answers_is_read():
-    """Their code names no field of a release, so that their numbers cannot differ from the intervals beside them."""
-    for cls in (PrivatePCA, PrivateLinearRegression, PrivateLDA):
-        source = inspect.getsource(cls._read) + inspect.getsource(cls.from_release)
-        for field in (".raw", ".covariance\n", ".measurement", ".matrix", "_known", ".mean\n"):
-            assert field not in source
-
-
 def test_a_release_without_a_mean_is_about_the_typical_values():
     data = privcov.Dataset.from_rows(table(), bounds=BOUNDS)
     rel = privcov.release(data, ZCDP(1e8), "gaussian-cov", random_state=0, centre="none")
@@ -226,41 +214,6 @@ def test_what_the_noise_hides_is_refused_with_what_to_do():
 
 
 # --- with the rest of scikit-learn ---------------------------------------------------------------------------
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
-def test_models_in_a_pipeline_and_a_search():
-    rows = table()
-    scaled = (rows[["age", "height"]] - [50, 160]) / [50, 60]
-    response = (rows["weight"] - 100) / 80
-    pipe = make_pipeline(PrivatePCA(2, ZCDP(1e4), 2.0, random_state=0), LinearRegression()).fit(scaled, response)
-    assert pipe.score(scaled, response) == pytest.approx(
-        LinearRegression().fit(scaled, response).score(scaled, response)
-    )
-    model = PrivateLinearRegression(guarantee=ZCDP(0.1), row_bound=2.0, random_state=0)
-    search = GridSearchCV(model, {"guarantee": [ZCDP(1e-4), ZCDP(10.0)]}, cv=3, error_score=-10.0)
-    assert search.fit(scaled, response).best_params_["guarantee"] == ZCDP(10.0)
-    assert clone(model).get_params() == model.get_params()
-
-
-@pytest.mark.parametrize("estimator", [LedoitWolf, OAS])
-def test_a_covariance_estimator_of_scikit_learn_after_a_release(estimator, bundle):
-    """On rows drawn from the release, which spends nothing: it finds the released covariance, and shrinks it."""
-    rel, _, ledger = bundle
-    before = ledger.entries()
-    cov = rel.covariance
-    drawn = np.random.default_rng(0).multivariate_normal(np.zeros(4), cov, 20_000)
-    fitted = estimator().fit(drawn)
-    assert np.linalg.norm(fitted.covariance_ - cov) < 0.05 * np.linalg.norm(cov)
-    sparse = GraphicalLasso(alpha=1.0, covariance="precomputed").fit(cov)
-    assert sparse.precision_.shape == (4, 4)
-    assert ledger.entries() == before
-
-
-@pytest.mark.parametrize("model", [privcov.PrivateCovariance, PrivateLinearRegression, PrivatePCA, PrivateLDA])
-def test_a_notebook_shows_a_model_without_a_warning(model):
-    """It reads the docstring with numpydoc, which warns of a section that it does not know."""
-    assert "guarantee" in model()._repr_html_()
 
 
 def test_models_take_public_limits_of_columns():

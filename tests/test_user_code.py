@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
-import privcov
 from bench.cold import FIRST, HEAVY
-from privcov.core import keys
 from tests.patience import patient
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -81,40 +77,12 @@ def test_wrong_user_code_does_not(checker, tmp_path):
     assert [any(place.name in line for line in errors) for place in places] == [False] + [True] * len(WRONG), said
 
 
-def test_an_editor_knows_every_key():
-    """The types are lists for completion, in the order of the menus."""
-    assert get_args(keys.MethodKey) == tuple(card.key for card in privcov.methods())
-    assert get_args(keys.SourceKey) == tuple(card.key for card in privcov.sources())
-
-
 def test_user_code_runs():
     done = subprocess.run(
         [sys.executable, str(CODE)], env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
         timeout=patient(60), check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-
-
-def test_user_code_uses_every_name():
-    text = CODE.read_text(encoding="utf-8")
-    assert [name for name in privcov.__all__ if not re.search(rf"\b{name}\b", text)] == []
-
-
-def test_the_names_are_found_by_completion_before_anything_is_loaded():
-    code = "import privcov; names = dir(privcov); assert set(privcov.__all__) <= set(names), names; "
-    code += "assert '__getattr__' in names and '__version__' in names; import sys; assert 'numpy' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=patient(60))
-
-
-def test_the_list_of_names_is_literal_and_each_has_a_type():
-    """Editors read the file and do not run it."""
-    tree = ast.parse((ROOT / "privcov" / "__init__.py").read_text(encoding="utf-8"))
-    [names] = [n.value for n in tree.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "__all__"]
-    assert ast.literal_eval(names) == privcov.__all__
-    assert sorted({*privcov._MODULES, "methods", "source", "sources"}) == sorted(privcov.__all__)
-    typed = next(n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING")
-    imported = {alias.name: n.module for n in typed.body if isinstance(n, ast.ImportFrom) for alias in n.names}
-    assert privcov._MODULES.items() <= imported.items()
 
 
 def test_the_import_and_the_first_release_load_what_they_need():

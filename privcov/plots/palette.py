@@ -1,4 +1,4 @@
-"""Every colour of PrivCov, on the screen and on paper; no other file holds one (tests/plots/test_palette.py).
+"""Every colour of PrivCov, on the screen and on paper; no other file holds one.
 
 After a change run ``python -m privcov.plots.palette``, which writes the theme's into .streamlit/config.toml. Imports
 only Python's standard library, so that a bundle's script can contain it.

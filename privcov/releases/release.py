@@ -560,12 +560,10 @@ def _raw(raw: dict, read: dict) -> Measured:
     search = None
     if "search" in raw:
         stored = raw["search"]
-        counts, halved = (
-            _array("counts", stored["counts"], (BINS,)),
-            checks.whole("halvings", stored["halvings"], 0, BINS),
-        )
+        _array("counts", stored["counts"], (BINS,))
+        halved, steps = (checks.whole(name, stored[name], low) for name, low in (("halvings", 0), ("steps", 1)))
         norms = read["events"][checks.whole("event", stored["event"], 0)]
-        search = RowBoundSearch(tuple(counts.tolist()), halved, norms, checks.whole("steps", stored["steps"], 1))
+        search = RowBoundSearch(tuple(stored["counts"]), halved, norms, steps)
     return Measured(matrix, distribution, event, raw["centre"], n, bound, read.get("count"), square, flags, search)
 
 

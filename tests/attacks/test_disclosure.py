@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import norm
 
 from privcov.attacks import disclosure
-from privcov.attacks.disclosure import loss, posterior, power, sentences, suspicion, usual_chance
+from privcov.attacks.disclosure import loss, posterior, power, suspicion, usual_chance
 from privcov.core import accounting
-from privcov.core.guarantees import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP, shown
+from privcov.core.guarantees import ApproxDP, GaussianDP, PureDP, ZCDP
 
 GRID = np.linspace(0, 1, 101)
 KINDS = [PureDP(0.8), ApproxDP(0.8, 0.01), ZCDP(0.2), GaussianDP(0.7)]
@@ -145,35 +145,9 @@ def test_a_bound_below_one_never_reads_as_certainty_and_rises_with_what_it_bound
     assert disclosure._share(0.9996) == "99.96\u00a0%"
 
 
-def test_what_an_unlucky_release_is():
-    assert usual_chance(GaussianDP(1.0)) == usual_chance(ApproxDP(1.0, 1e-6)) == 0.001
-    assert suspicion(ApproxDP(1.0, 0.5)) == suspicion(NoPrivacy())
-
-
-def test_a_suspicion_about_nothing_and_about_everything():
-    assert suspicion(None) == "A 10\u00a0% suspicion about one row stays what it is."
-    assert suspicion(NoPrivacy()) == "A 10\u00a0% suspicion about one row can become certainty."
-    assert suspicion(ApproxDP(1.0, 0.51)) == suspicion(NoPrivacy())  # 2 delta is no chance of an unlucky release
-
-
 def test_zcdp_bounds_the_gaussian_that_has_it():
     mu = 0.9
     zcdp, exact = ZCDP(mu**2 / 2), GaussianDP(mu)
     assert (power(zcdp, GRID) >= power(exact, GRID) - 1e-12).all()
     for chance in (0.2, 0.01, 1e-6):
         assert loss(zcdp, chance) >= loss(exact, chance)
-
-
-@pytest.mark.parametrize("claim", KINDS, ids=str)
-def test_sentences_carry_the_numbers(claim):
-    told = " ".join(sentences(claim, 0.1, 0.02))
-    after = float(posterior(0.1, loss(claim, 0.02)))
-    assert f"{shown(accounting.attacker_success(claim) * 100, 3)}\u00a0%" in told
-    assert f"{shown(after * 100, 3)}\u00a0%" in told
-    assert ("whatever is released" in told) == isinstance(claim, PureDP)
-    assert ("printed in clear" in " ".join(sentences(ApproxDP(1.0, 0.1), 0.1, 0.05))) is True
-
-
-def test_a_probability_is_no_chance():
-    with pytest.raises(ValueError, match="chance"):
-        loss(PureDP(1.0), 0.0)

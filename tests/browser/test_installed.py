@@ -5,7 +5,6 @@ import re
 import socket
 import sys
 import tomllib
-from urllib.parse import urljoin
 
 import pytest
 
@@ -45,9 +44,3 @@ def test_it_listens_on_one_loopback_address_only(address):
     with contextlib.closing(socket.socket()) as other:
         other.settimeout(patient(2))
         assert other.connect_ex(("127.0.0.2", port)) != 0
-
-
-def test_it_reports_nothing(address, visit):
-    page = visit("/", base=address)
-    answer = page.request.get(urljoin(address, "/_stcore/host-config")).json()
-    assert not answer.get("metricsUrl")

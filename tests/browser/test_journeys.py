@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.patience import patient, until
+from tests.patience import until
 
 
 def chart_words(page, key: str) -> str:
@@ -62,16 +62,6 @@ def test_the_roc_curve_and_lambda_under_the_hand(visit, settle):
     assert chart_words(page, "network") != before
 
 
-def test_a_deep_link_works_on_a_server_nobody_has_visited(visit, cold_server):
-    """The page with the most to load; tests/test_load.py opens each of the others without a browser."""
-    page = visit("/Graph_recovery?kind=approx&epsilon=0.5&data.n=2000", base=cold_server())
-    assert page.get_by_test_id("stSidebar").get_by_role("link", name="Home").count() == 1
-    assert page.locator("h1").count() == 1
-    assert page.get_by_role("slider", name="Epsilon").first.get_attribute("aria-valuetext") in ("0.5", None)
-    assert page.get_by_text("0.5", exact=True).count() >= 1
-    assert query(page) == {"kind": "approx", "epsilon": "0.5", "data.n": "2000"}
-
-
 def test_the_back_button_undoes_and_goes_back(visit, settle):
     page = visit("/Estimate?kind=zcdp&data.n=2000")
     before = chart_words(page, "square-released")
@@ -88,20 +78,6 @@ def test_the_back_button_undoes_and_goes_back(visit, settle):
     settle(page)
     assert address(page).path == "/Estimate"
     assert query(page) == {"data.n": "2000", "kind": "zcdp"}
-
-
-def test_a_fast_drag_ends_where_the_hand_let_go(visit, settle):
-    page = visit("/Estimate?kind=zcdp&data.n=2000&data.d=30")
-    lever = page.get_by_role("slider", name="Rho").first
-    lever.focus()
-    for key in ["ArrowRight"] * 12 + ["ArrowLeft"] * 13:
-        page.keyboard.press(key)
-        page.wait_for_timeout(15)
-    # One step below 0.1, which no key before the last one reached: under load the page rests between two runs.
-    page.wait_for_function("new URLSearchParams(location.search).get('rho') === '0.08'", timeout=patient(10) * 1000)
-    settle(page)
-    assert query(page)["rho"] == "0.08"
-    assert page.get_by_text("0.08-zCDP; asked for 0.08-zCDP").count() == 1
 
 
 CSV = "age,height,weight\n" + "".join(f"{20 + i % 60},{150 + i % 45},{50 + (3 * i) % 60}\n" for i in range(400))
@@ -141,42 +117,3 @@ def test_a_public_csv_becomes_matrices(visit, settle):
     menu(page, "Spectra")
     settle(page)
     assert "Sample from" in chart_words(page, "spectrum")
-
-
-@pytest.mark.parametrize(
-    ("field", "typed"), [("Rows", "3000000"), pytest.param("Error, %", "900", marks=pytest.mark.deep)]
-)
-def test_a_number_beyond_its_limits_hides_what_belongs_to_the_one_before(visit, settle, field, typed):
-    """The browser sends no such number, so the page cannot know of it: the style sheet says so, until it is mended."""
-    page = visit("/Trade_offs")
-    headline, box = page.locator("[data-testid=stMain] [data-says]").first, page.get_by_label(field, exact=True)
-    said = "() => getComputedStyle(document.querySelector('.stApp'), '::after').content"
-    words, before = headline.inner_text(), box.input_value()
-    assert headline.is_visible()
-    for text, hidden in ((typed, True), (before, False)):
-        box.fill(text)
-        box.press("Enter")
-        settle(page)
-        for answer in (
-            headline,
-            page.get_by_text("Attacker, this release").first,
-            page.locator(".stPlotlyChart").first,
-        ):
-            assert answer.is_hidden() is hidden
-        assert page.get_by_text("rows and", exact=True).is_visible(), "the question stands"
-        assert ("outside its limits" in page.evaluate(said)) is hidden
-    assert headline.inner_text() == words
-
-
-def test_a_wider_row_bound_is_taken_and_left_by_the_mouse(visit, settle):
-    page = visit("/Trade_offs?kind=approx&epsilon=0.5&data.n=12000&data.d=25")
-    answer = page.locator("p[data-says]")
-    before = answer.inner_text()
-    taken = page.get_by_role("button", name="Take a row bound")
-    error = taken.inner_text().rsplit("error ", 1)[1]
-    taken.click()
-    settle(page)
-    until(lambda: error in answer.inner_text(), 20)
-    page.get_by_role("button", name="Leave the row bound").click()
-    settle(page)
-    until(lambda: answer.inner_text() == before, 20)

@@ -5,7 +5,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from pages.your_data.declare.public_file import ANSWERS
 from tests.patience import until
 from tests.serving import serving
 
@@ -48,14 +47,6 @@ def test_slider_answer_and_address_agree_after_quick_keys(visit, settle, path, e
             assert page.locator(".pc-answers").get_attribute("data-level") == level
 
 
-@pytest.mark.parametrize(("width", "height", "sticky"), [(320, 200, False), (640, 400, False), (1280, 800, True)])
-def test_the_strip_stays_in_sight_in_high_windows_alone(visit, width, height, sticky):
-    page = visit("/Estimate?kind=approx&data.n=2000&data.d=8", width=width, height=height)
-    page.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, 900)")
-    bottom = page.locator(".st-key-strip").evaluate("strip => strip.getBoundingClientRect().bottom")
-    assert (bottom > 0) is sticky
-
-
 # What a screen reader was told, in order.
 LISTEN = """() => {
     window.told = [];
@@ -85,66 +76,8 @@ def test_a_new_answer_is_said_once(visit, settle, path):
     assert any(answer in told[-1] for answer in shown)
 
 
-PUBLIC = ANSWERS["yes"]
-
-
-def test_a_table_that_was_read_is_said(visit, settle, tmp_path):
-    page = visit("/")
-    page.get_by_role("button", name="Open your own table").click()
-    settle(page)
-    page.locator(".st-key-upload-public label").filter(has_text=PUBLIC).click()
-    settle(page)
-    file = tmp_path / "own.csv"
-    file.write_text("a,b\n" + "".join(f"{k % 7},{k % 5}\n" for k in range(60)))
-    page.locator("input[type=file]").first.set_input_files(file)
-    until(lambda: "read" in page.locator(".pc-said").inner_text(), 10)
-
-
-@pytest.mark.parametrize("name", ["Open the first lesson", "Try the practice table", "Graph recovery"])
-def test_the_focus_is_seen_on_the_links_of_home(visit, name):
-    link = visit("/").get_by_test_id("stMain").get_by_role("link", name=name).first
-    link.press("Shift")  # as from the keyboard
-    link.focus()
-    assert link.evaluate("one => getComputedStyle(one).outlineStyle") == "solid"
-    assert link.evaluate("one => parseFloat(getComputedStyle(one).outlineWidth)") >= 2
-
-
 FOCUSED = """() => {const at = document.activeElement;
     return [at.tagName, (at.innerText || at.ariaLabel || "").trim().split("\\n")[0]];}"""
-
-
-def test_a_popover_is_entered_and_left_by_keys(visit, settle):
-    page = visit(f"/Estimate?{SMALL}")
-    for name in ("data", "method", "more"):
-        button = page.locator(f".st-key-strip-{name} button").first
-        button.press("Enter")
-        page.wait_for_function("() => document.activeElement.closest('[data-testid=stPopoverBody]')")
-        assert page.evaluate("document.activeElement.matches('input, [role=radio]')")
-        page.keyboard.press("Escape")
-        page.wait_for_function("() => !document.querySelector('[data-testid=stPopoverBody]')")
-        assert button.evaluate("one => one === document.activeElement")
-
-
-def test_no_toolbar_of_a_chart_is_on_the_way_of_tab(visit, settle):
-    page = visit(f"/Estimate?{SMALL}")
-    page.locator(".st-key-strip-more button").first.focus()
-    for _ in range(12):
-        page.keyboard.press("Tab")
-        assert not page.evaluate("document.activeElement.closest('.modebar-container')")
-    page.locator(".stPlotlyChart").first.hover()
-    assert page.locator(".stPlotlyChart").first.get_by_role("button", name="Zoom in").is_visible()
-
-
-def test_nothing_in_the_closed_menu_takes_the_focus(visit):
-    """The first ten stops of Tab on a phone are on the screen."""
-    page = visit("/Estimate", width=390)
-    for _ in range(10):
-        page.keyboard.press("Tab")
-        box = page.evaluate(
-            "(() => { const r = document.activeElement.getBoundingClientRect(); return [r.right, r.left]; })()"
-        )
-        assert box[0] > 0
-        assert box[1] < 390
 
 
 @pytest.mark.parametrize(("path", "button"), [("/", "Open your own table"), ("/Your_data", "Use the practice table")])
@@ -157,42 +90,6 @@ def test_the_focus_goes_to_the_new_heading(visit, settle, path, button):
     tag, words = page.evaluate(FOCUSED)
     assert tag in ("H1", "H2", "H3")
     assert words not in old
-
-
-NAMES = """() => {
-    const main = document.querySelector("[data-testid=stMain]");
-    const steps = [...main.querySelectorAll("[data-testid=stNumberInputContainer] button")].map(b => b.ariaLabel);
-    const drawn = [...main.querySelectorAll(".stPlotlyChart svg.main-svg")].filter(s => s.ariaHidden !== "true");
-    const heads = [...document.querySelectorAll("h1, h2, h3")].map(h => h.tagName);
-    const current = [...document.querySelectorAll("[role=navigation] [aria-current=page]")].map(a => a.innerText);
-    return {steps, drawn: drawn.length, first: heads[0], current};
-}"""
-
-
-@pytest.mark.parametrize(("path", "name"), [("/?kind=approx", "Home"), (f"/Trade_offs?{SMALL}", "Trade-offs")])
-def test_names_and_landmarks(visit, path, name):
-    page = visit(path)
-    page.get_by_role("slider", name="Epsilon", exact=True).first.wait_for(state="attached")
-    found = page.evaluate(NAMES)
-    assert (found["first"], found["drawn"], found["current"]) == ("H1", 0, [name])
-    assert found["steps"]
-    assert all(len(step.split()) > 1 for step in found["steps"])
-
-
-def test_what_is_chosen_is_seen_in_forced_colours(visit, settle):
-    page = visit(f"/Estimate?{SMALL}")
-    page.emulate_media(forced_colors="active")
-    settle(page)
-    ground = page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")
-    track = ".st-key-strip-level .stSlider [role=group] > div > div"
-    for part in (f"{track}:nth-child(1)", f"{track}:nth-child(2)", ".pc-meter > i"):
-        assert page.locator(part).first.evaluate("one => getComputedStyle(one).backgroundColor") != ground, part
-    assert page.locator(".pc-meter").first.evaluate("one => getComputedStyle(one).borderTopWidth") == "1px"
-    chosen, other = (
-        page.locator(f"[role=tab][aria-selected={known}]").first.evaluate("one => getComputedStyle(one).borderBottom")
-        for known in ("true", "false")
-    )
-    assert chosen != other
 
 
 AT = """() => {const at = document.activeElement;

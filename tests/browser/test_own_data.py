@@ -263,36 +263,4 @@ def test_killed_in_mid_release_it_is_spent_and_never_drawn_again(tab, settle, tm
 # --- on a phone -----------------------------------------------------------------------------------------------
 
 
-def test_a_matrix_beside_words_takes_the_whole_width_of_a_phone(visit, settle, tmp_path):
-    book = Ledger(tmp_path / "ledger.sqlite")
-    book.set_limit("ward", ZCDP(1.0))
-    release_private(read_private(rows_of(500), declared()), ZCDP(0.1), "gaussian-cov", ledger=book)
-    with serving(tmp_path) as server:
-        page = visit("/Your_data", base=server.address, width=390)
-        step(page, settle, "4 Answers")
-        picture = page.locator(".st-key-square-own-correlation").bounding_box()
-        assert picture["width"] > 300
-        assert picture["height"] == pytest.approx(picture["width"], abs=2)
-        page.close()
-
-
 # --- at the door --------------------------------------------------------------------------------------------
-
-
-def test_a_file_beyond_the_limit_is_turned_away_by_a_sentence(visit, settle, tmp_path):
-    big = tmp_path / "big.csv"
-    big.write_bytes(b"a,b\n" + b"1,2\n" * 32_000_000)
-    page = visit("/Your_data")
-    page.locator("input[type=file]").first.set_input_files(big)
-    page.get_by_text("must be 120.0MB or smaller").wait_for(state="attached")
-    settle(page)
-    assert page.get_by_text("column names read").count() == 0
-
-
-def test_the_first_look_fits_and_says_what_to_do(visit, settle):
-    page = visit("/Your_data")
-    words = page.get_by_test_id("stMain").inner_text()
-    assert all(w in words for w in ("Declare", "Plan", "Release", "Answers", "Confidential table"))
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    press(page, settle, "Security and limits")
-    page.get_by_text("Reporting a defect").wait_for()

@@ -5,10 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from tests.browser.test_own_data import press, said
-
 MAX_CLICKS = 4
-COLUMNS = 45
 
 
 class Clicks:
@@ -71,30 +68,3 @@ def test_a_confidential_table_is_uploaded_once(visit, settle):
     assert fields.count() == 2
     assert page.locator("input[type=file]").count() == 1, "the one of a saved declaration"
     assert "777123" not in page.get_by_test_id("stMain").inner_text()
-
-
-@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.deep)])
-def test_a_form_of_45_columns_stays_in_its_frame(visit, settle, width):
-    """The names stay in sight while the table is scrolled, and the page itself never scrolls sideways."""
-    page = visit("/Your_data", width=width)
-    raw = ",".join(f"a_question_of_many_words_{k}" for k in range(COLUMNS)).encode() + b"\n"
-    page.locator("input[type=file]").first.set_input_files({"name": "b.csv", "mimeType": "text/csv", "buffer": raw})
-    settle(page)
-    last = page.get_by_role("textbox", name=f"Why these of a_question_of_many_words_{COLUMNS - 1}", exact=True)
-    last.scroll_into_view_if_needed()
-    last.click()
-    page.keyboard.type("known")
-    settle(page)
-    assert last.input_value() == "known"
-    frame = page.locator(".pc-limits")
-    box, field = frame.bounding_box(), last.bounding_box()
-    assert box["width"] <= width
-    assert box["height"] <= 560
-    assert box["x"] <= field["x"]
-    assert field["x"] + field["width"] <= box["x"] + box["width"] + 1
-    name = frame.locator("tbody th").last.bounding_box()
-    assert name["x"] - box["x"] < 60, "its name stays in sight, after its tick at most"
-    assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
-    press(page, settle, "Declare")
-    page.get_by_test_id("stAlert").first.wait_for()
-    assert "lowest and highest value of 'a_question_of_many_words_0'" in said(page)

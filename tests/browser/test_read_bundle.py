@@ -3,7 +3,6 @@
 import pytest
 
 import privcov
-from tests.browser.reach import reached
 from tests.browser.test_own_data import step
 from tests.browser.test_own_facts import at_every_width, choose, mouse
 from tests.pages.test_read_bundle import bundle
@@ -67,13 +66,3 @@ def test_a_regression_and_a_refused_one_from_a_zip_alone(zips, visit, settle, tm
         assert page.get_by_role("radio", name="Regression").count() == 0
         assert not list(tmp_path.glob("ledger*"))
         page.close()
-
-
-@pytest.mark.parametrize(("width", "dark"), [(390, False), pytest.param(1920, True, marks=pytest.mark.deep)])
-def test_every_view_fits_and_the_mouse_reaches_it(width, dark, zips, visit, settle):
-    page = visit("/Your_data?door=bundle", width=width, dark=dark)
-    drop(page, settle, zips["clear"])
-    for view in ("Matrices", "Which are real", "Graph", "Checked"):
-        step(page, settle, view)
-        assert reached(page).dead == [], view
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view

@@ -7,8 +7,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import pytest
-
 from tests.patience import patient
 from tests.serving import serving
 
@@ -98,17 +96,3 @@ def test_without_a_terminal_the_kept_token_opens_the_page_and_practice_needs_non
         enter(page, settle, token)
         assert page.locator("input[type=file]").count() == 1
         page.close()
-
-
-@pytest.mark.deep
-def test_the_field_can_be_used_from_the_keyboard(visit, settle, tmp_path):
-    secret = "a heron in the reeds"
-    with serving(tmp_path, PRIVCOV_TOKEN=secret) as server:
-        page = visit("/Your_data", base=server.address)
-        page.get_by_label("Token", exact=True).focus()
-        page.keyboard.type(secret)
-        page.keyboard.press("Enter")
-        settle(page)
-        assert page.get_by_text("Use the practice table").is_visible()
-        page.close()
-    assert secret not in (tmp_path / "log").read_text()

@@ -10,7 +10,6 @@ from privcov.attacks import disclosure
 from privcov.bundle import front
 from privcov.core.guarantees import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP
 from privcov.metrics.errors import error
-from privcov.plots.words import percent
 
 
 @pytest.fixture(scope="module")
@@ -45,12 +44,6 @@ def test_the_odds_are_those_of_the_strongest_and_of_the_weakest(claims):
     assert text.count("Under") == 2
 
 
-def test_one_guarantee_is_one_sentence_and_none_a_certainty():
-    assert front.odds([ZCDP(0.5), NoPrivacy(), ZCDP(0.5)]) == f"Under 0.5-zCDP: {disclosure.suspicion(ZCDP(0.5))}"
-    for claims in ([], [NoPrivacy()]):
-        assert front.odds(claims) == "A 10\u00a0% suspicion about one row can become certainty."
-
-
 # --- what to do -----------------------------------------------------------------------------------------------------
 
 
@@ -70,22 +63,4 @@ def test_a_report_and_its_page_say_the_same(rel, data):
     assert found == shown.verdict(error(other, wine, relative=True), wine, other, shown.CORRELATIONS).replace("*", "")
 
 
-def test_a_precision_is_used_where_it_is_better_than_zero(data):
-    precision = privcov.release(data, ZCDP(1.0), "auto-precision", random_state=1)
-    assert front._advised(precision, data, 1.0, correlations=False) == front.HOPELESS
-    fit = front._advised(precision, data, 0.01, correlations=False)
-    assert fit == f"Use it where an error of {percent(0.01)} is small enough."
-
-
 # --- eigenvalues ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
-def test_one_step_is_said_as_the_relation_has_it(relation):
-    """A value under replace-one; elsewhere the presence of a row, as two values of it are two steps apart."""
-    data = privcov.source("ar1-covariance", n=2000, d=2, random_state=0)
-    rel = privcov.release(data, ZCDP(0.1), "gaussian-cov", neighbours=relation, random_state=0)
-    words = front.risk_of(rel)
-    assert ("suspicion about one row" in words) is (relation == "replace-one")
-    assert ("Which of two values one given row has" in words) is (relation == "replace-one")
-    assert ("presence of one row" in words) is (relation != "replace-one")

@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 import privcov
-from privcov.core.guarantees import NoPrivacy
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.data_sources.gaussian import AR1Covariance, BandedCovariance
 
@@ -75,24 +74,6 @@ def test_digits_are_whole_numbers_of_dots_and_three_pixels_are_blank():
     assert blank == ["pixel 0,0", "pixel 4,0", "pixel 4,7"]
     longest = np.linalg.norm(ds.to_working(), axis=1).max()
     assert longest < 1.21 * ds.row_bound  # as the docstring says
-
-
-def test_a_constant_pixel_gets_noise_like_any_other():
-    ds = make_dataset(SOURCES.get("digits").cls(), seed=0)
-    rel = privcov.release(ds, privcov.ZCDP(0.1), "gaussian-cov", random_state=0, repair="none")
-    clean = privcov.release(ds, NoPrivacy(), "gaussian-cov", repair="none", random_state=0)
-    noise = rel.raw.matrix - clean.raw.matrix
-    at = ds.columns.index("pixel 4,0")
-    assert clean.covariance[at, at] == pytest.approx(0, abs=1e-12)
-    assert 0.7 < noise[at, :64].std() / rel.raw.distribution.scale < 1.3  # 64 draws: a deviation is 9 %
-
-
-def test_a_release_on_blank_pixels_is_finite_for_every_additive_method():
-    ds = make_dataset(SOURCES.get("digits").cls(), seed=0)
-    for key in ("auto-cov", "gaussian-cov", "diagonal"):
-        rel = privcov.release(ds, privcov.ZCDP(1.0), key, random_state=0)
-        assert np.isfinite(rel.covariance).all()
-        assert np.isfinite(privcov.error(rel, ds, relative=True))
 
 
 def test_diabetes_is_the_raw_table():

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import privcov
 from privcov.core.guarantees import ApproxDP, PureDP, ZCDP
 from privcov.estimators.papers.separate_cov import eigenvectors, tidy
 from privcov.releases.public import release
@@ -51,19 +50,6 @@ def test_the_largest_value_goes_to_the_largest_direction_of_an_indefinite_matrix
     found = np.diag(vectors.T @ rel.covariance @ vectors)
     np.testing.assert_allclose(vectors.T @ rel.covariance @ vectors, np.diag(found), atol=1e-12)
     assert (np.diff(found) >= -1e-12).all()
-
-
-def test_the_published_order_is_worse_where_noise_is_strong():
-    """20 paired seeds on the paper's data, d = 100, n = 4,000, a long tail of eigenvalues: worse every time."""
-    ds = privcov.source("zipf-norms", n=4000, d=100, bins=1, skew=3.0, random_state=0)
-    for seed in range(20):
-        ours, theirs = (
-            privcov.error(
-                release(ds, ZCDP(0.1), "separate-cov", random_state=seed, calibration="as-published-5", eig=eig), ds
-            )
-            for eig in ("eigh", "svd-authors")
-        )
-        assert ours < theirs
 
 
 def algorithm_1(x, rho, rng):
@@ -146,13 +132,3 @@ def test_the_authors_order_is_not_used_silently():
     rel = release(data(), ZCDP(0.1), "separate-cov", eig="svd-authors", random_state=0)
     np.testing.assert_array_equal(rel.covariance, plain.covariance)
     assert "needs as-published-5" in rel.notes[0]
-
-
-def test_many_columns_are_its_home():
-    """d = 100, n = 2,000 rows of norm 1: the paper's claim, and far from a tie (5 draws, ratio below 0.8)."""
-    ds = privcov.source("zipf-norms", n=2000, d=100, bins=1, skew=3.0, random_state=0)
-    both = [
-        np.mean([privcov.error(release(ds, ZCDP(0.1), key, random_state=s), ds) for s in range(5)])
-        for key in ("separate-cov", "gaussian-cov")
-    ]
-    assert both[0] < 0.8 * both[1]

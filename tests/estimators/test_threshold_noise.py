@@ -7,7 +7,6 @@ import privcov
 from privcov.core.guarantees import ZCDP
 from privcov.estimators.papers.threshold_noise import (
     diagonal_variance,
-    in_working_units,
     off_diagonal_variance,
     subtracted,
     target,
@@ -36,15 +35,3 @@ def test_variances_and_bias_with_class_means_against_draws():
     assert diagonal_variance(whole, measured) == pytest.approx(np.diag(draws.var(axis=0)).mean(), rel=0.1)
     bias = np.diag(target(unit_moments(exact, measured)) - draws.mean(axis=0)).mean()
     assert subtracted(whole, measured) == pytest.approx(bias, rel=0.3)
-
-
-def test_moments_with_classes_hang_together():
-    rng = np.random.default_rng(0)
-    ds = Dataset.from_rows(rng.standard_normal((90, 3)), 4.0, labels=list("abc") * 30)
-    measured = measure_moment(ds, ZCDP(5.0), centre="classes", shape="isotropic", rng=rng)
-    whole = unit_moments(measured.matrix, measured)
-    found = in_working_units(np.eye(3), whole, "classes", 4.0)
-    between = sum(p * np.outer(m, m) for p, m in zip(found.class_shares, found.class_means, strict=True))
-    np.testing.assert_allclose(found.second_moment, found.covariance + between)
-    np.testing.assert_allclose(found.mean, found.class_shares @ found.class_means)
-    np.testing.assert_allclose(found.covariance, 16 * np.eye(3))

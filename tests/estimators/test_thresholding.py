@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov.core.guarantees import LOCAL, ApproxDP, NoPrivacy, ZCDP
+from privcov.core.guarantees import LOCAL, ApproxDP, NoPrivacy
 from privcov.estimators import base, thresholding
 from privcov.estimators.papers import ldp_thresholding
 from privcov.measurements.local_moment import measure_reports
@@ -42,18 +42,6 @@ def data(x, row_bound, **more):
 # --- what comes out -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_every_way_gives_a_symmetric_semidefinite_matrix(key):
-    x, _ = banded_rows(300, 6)
-    for centre, rule, calibration, asked in itertools.product(
-        ("zero", "none", "joint"), RULES, ("sound", "as-published"), (ASKED, NoPrivacy())
-    ):
-        rel = release(data(x, 4.0), asked, key, centre=centre, rule=rule, calibration=calibration, random_state=0)
-        for a in (rel.matrix, rel.second_moment):
-            np.testing.assert_allclose(a, a.T, rtol=0, atol=1e-13 * np.abs(a).max())
-            assert np.linalg.eigvalsh(a)[0] >= -1e-12 * max(np.abs(rel.second_moment).max(), 1e-300)
-
-
 @pytest.mark.parametrize("rule", RULES)
 def test_a_sparse_truth_is_found_better_than_by_noise_alone(rule):
     """Banded truth, d = 40, n = 30,000: every rule beats the plain Gaussian mechanism and the diagonal answer."""
@@ -80,17 +68,6 @@ def biggest(key):
 
 
 @pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("rule", RULES)
-def test_units_of_the_data_do_not_matter(key, rule):
-    x, _ = banded_rows(2000, 6)
-    for centre in ("zero", "joint"):
-        one = release(data(x, 4.0), ASKED, key, rule=rule, centre=centre, random_state=0)
-        for c in (2.0**-20, 2.0**15):  # powers of two: rounding is the same, so the cuts are too
-            two = release(data(c * x, c * 4.0), ASKED, key, rule=rule, centre=centre, random_state=0)
-            np.testing.assert_allclose(two.covariance, c * c * one.covariance, rtol=1e-9, atol=0)
-
-
-@pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("rule", ["hard-universal", "soft-sure"])
 def test_free_rules_keep_everything_when_noise_and_sampling_vanish(key, rule):
     """40,000 rows: a correlation of 0.1 is 20 deviations; the enormous epsilon leaves no noise."""
@@ -99,35 +76,6 @@ def test_free_rules_keep_everything_when_noise_and_sampling_vanish(key, rule):
     x = x * np.minimum(1, 6 / np.linalg.norm(x, axis=1))[:, None]
     assert (rel.covariance[~np.eye(3, dtype=bool)] != 0).all()
     np.testing.assert_allclose(rel.covariance, x.T @ x / len(x), rtol=0, atol=0.02)
-
-
-def test_shrinking_the_variances_helps_where_noise_is_large():
-    x, truth = banded_rows(2000, 40, band=(1.0,))
-    ds = data(x, 8.0, truth=privcov.Truth(truth))
-    for key in ("dp-thresholding", "ldp-thresholding"):
-        shrunk, kept = (
-            np.mean(
-                [
-                    privcov.error(release(ds, ASKED, key, random_state=s, diagonal=how), ds, against="truth")
-                    for s in range(8)
-                ]
-            )
-            for how in ("shrink", "keep")
-        )
-        assert shrunk < 0.5 * kept
-
-
-def test_variances_stay_unbiased_when_the_mean_is_noisy():
-    """3,000 releases, noise deviation 0.1 per variance: subtracting the square of a noisy mean would cost 0.01 per
-    variance, 0.02 in the trace, which is 9 standard errors. No repair happens: the matrices are far from singular."""
-    rng = np.random.default_rng(3)
-    x = rng.choice([-0.7, 0.7], (20, 2)) @ np.array([[1, 0.1], [0.1, 1]])
-    ds, want = data(x, 1.1), np.cov(x.T, bias=True)
-    traces = []
-    for seed in range(3000):
-        rel = release(ds, ZCDP(0.56), "dp-thresholding", random_state=seed, centre="joint", diagonal="keep")
-        traces.append(np.trace(rel.covariance))
-    assert abs(np.mean(traces) - np.trace(want)) < 4 * np.std(traces) / math.sqrt(3000)
 
 
 # --- the raw rows -------------------------------------------------------------------------------------------
@@ -174,27 +122,3 @@ def test_a_local_release_speaks_of_one_users_report(key):
 
 
 # --- defects seen elsewhere ------------------------------------------------------
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_google_research_1631_noise_is_symmetric(key):
-    rel = release(data(unit_rows(50, 5), 1.0), ASKED, key, random_state=0)
-    np.testing.assert_array_equal(rel.raw.matrix, rel.raw.matrix.T)
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_smartnoise_622_the_clipped_rows_are_measured(key):
-    x = unit_rows(100, 4)
-    longer = x.copy()
-    longer[:50] /= np.linalg.norm(x[:50], axis=1, keepdims=True)
-    one, two = data(longer, 1.0), data(np.vstack([1e6 * longer[:50], x[50:]]), 1.0)
-    a, b = (release(ds, ASKED, key, random_state=0) for ds in (one, two))
-    np.testing.assert_allclose(a.covariance, b.covariance, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_smartnoise_342_no_variance_is_negative(key):
-    x, _ = banded_rows(30, 8)
-    for seed in range(20):
-        rel = release(data(x, 4.0), ApproxDP(0.1, 1e-6), key, random_state=seed, centre="joint")
-        assert (np.diag(rel.covariance) >= -1e-12 * np.abs(rel.second_moment).max()).all()

@@ -1,15 +1,12 @@
 """Correlations of tables whose missing cells are measured by pairs: sampling variances literally, and coverage."""
 
 import itertools
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-import privcov
 from privcov.inference import entries
 from privcov.inference.unbiased import UnbiasedMoments
-from privcov.measurements.exact.moment import measure_exactly
 from privcov.measurements.noise_theory.forms import Law
 from privcov.postprocess.available_cases import Available
 from privcov.postprocess.two_values import TwoValues
@@ -78,21 +75,6 @@ def test_half_lengths_of_columns_of_two_values_are_those_of_the_exact_variance(t
         found = entries.correlations(known, 0.95, 0.0, tested=False)
         std = (found.high - found.low)[0, 1] / 2 / 1.959964 * 1e3
         assert std == pytest.approx(np.sqrt(exact_variance(values, np.array(p) / sum(p), there)), rel=0.03, abs=0.02)
-
-
-@pytest.mark.parametrize(("r", "missing", "least"), [(0.9, 0.3, 0.86), (0.5, 0.1, 0.86)])
-def test_correlations_of_available_cells_are_covered(r, missing, least):
-    """100 releases: at .95 one standard error is 2.2 points; without the variances' own rows the first covers .47."""
-    rng, hits = np.random.default_rng(0), 0
-    for _ in range(100):
-        z = rng.standard_normal((1000, 2))
-        rows = np.column_stack([z[:, 0], r * z[:, 0] + np.sqrt(1 - r * r) * z[:, 1]])
-        rows[rng.random(rows.shape) < missing] = np.nan
-        table = privcov.PrivateDataset.from_rows(rows, bounds=[(-6, 6)] * 2, missing="pairs")
-        total = measure_exactly(table, privcov.ZCDP(1e4), shape="isotropic")
-        found = privcov.answers(SimpleNamespace(measurement=total)).correlations()
-        hits += found["ci_low"][0] <= r <= found["ci_high"][0]
-    assert hits / 100 >= least
 
 
 def test_a_plan_has_the_same_sampling_variance_as_the_answer():

@@ -10,12 +10,10 @@ import privcov
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, NoPrivacy, PureDP, ZCDP
 from privcov.estimators.base import METHODS
-from privcov.measurements.labels import class_index, class_list, names_of, take
+from privcov.measurements.labels import class_list
 from privcov.measurements.moment import ANCHOR_SQUARED, clipped_moment, measure_moment, sensitivity
 from privcov.measurements.noise import SHAPES, NoiseDistribution
 from privcov.measurements.wishart import measure_wishart
-from privcov.postprocess.joint import unpack
-from privcov.postprocess.spectrum import clip_psd
 from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset
 
@@ -196,30 +194,6 @@ def test_the_corner_has_structural_zeros_and_counts_that_add_up(shape, corner):
     assert (abs(np.trace(block)) < 1e-13) == (not corner)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_one_anchor_draws_what_the_joint_form_drew(shape):
-    """The law with one anchor as it was written before classes came: same generator, same numbers, bit for bit."""
-    groups = {"groups": (0, 1, 1, 2), "weights": (1.0, 2.0, 3.0)} if shape == "free-groups" else {}
-    distribution = NoiseDistribution(shape, 1.3, 4, True, **groups)
-    rng = np.random.default_rng(3)
-    whole = np.zeros((5, 5))
-    whole[:4, :4] = NoiseDistribution(shape, 1.0, 4, **groups).draw(rng)
-    edge = rng.laplace(size=4) if shape == "laplace" else rng.standard_normal(4)
-    whole[:4, 4] = whole[4, :4] = edge * (distribution.edge_std / distribution.std_of_one_draw)
-    np.testing.assert_array_equal(distribution.draw(np.random.default_rng(3)), 1.3 * whole)
-
-
-def test_noise_has_the_deviations_it_declares():
-    """20,000 draws of a 2-column, 3-class law: deviations to 1.5 % (0.5 % is one standard error)."""
-    for shape in ("isotropic", "laplace", "wishart-difference"):
-        distribution = NoiseDistribution(shape, 1.0, 2, K)
-        rng = np.random.default_rng(0)
-        draws = np.array([distribution.draw(rng) for _ in range(20_000)])
-        std = draws.std(axis=0)
-        np.testing.assert_allclose(std[:2, 2:], distribution.off_diagonal_std, rtol=0.04)
-        np.testing.assert_allclose(np.diag(std)[2:], distribution.diagonal_std * math.sqrt(1 - 1 / K), rtol=0.04)
-
-
 @pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
 @pytest.mark.parametrize(
     ("shape", "asked"),
@@ -271,29 +245,6 @@ def test_without_noise_they_are_the_class_means_and_the_pooled_covariance():
     np.testing.assert_allclose(rel.second_moment, clipped.T @ clipped / 200, atol=1e-12)
 
 
-def test_a_repaired_matrix_gives_a_psd_covariance_and_bounded_means():
-    """60 matrices of mostly noise: whatever the counts become, means stay in the ball, shares add up to one."""
-    for seed in range(60):
-        a = np.random.default_rng(seed).standard_normal((7, 7)) * 0.5
-        noisy = (a + a.T) / 2
-        for matrix in (noisy, clip_psd(noisy)):
-            found = unpack(matrix, centre="classes", row_bound=3.0, n_anchors=K)
-            assert np.linalg.norm(found.class_means, axis=1).max() <= 3.0 * (1 + 1e-12)
-            assert found.class_shares.min() >= 0
-            assert found.class_shares.sum() == pytest.approx(1)
-            assert np.isfinite(found.covariance).all()
-        assert np.linalg.eigvalsh(found.covariance)[0] >= -1e-10
-
-
-def test_a_class_without_rows_gets_the_overall_mean():
-    ds = labelled(n=40)
-    part = take(ds, np.flatnonzero(ds.labels != "c"))
-    assert class_list(part) == ("a", "b", "c")
-    rel = privcov.release(part, NoPrivacy(), "gaussian-cov", centre="classes", random_state=0)
-    assert rel.class_counts[2] == 0
-    np.testing.assert_allclose(rel.class_means[2], rel.mean)
-
-
 @pytest.mark.parametrize("key", ABLE)
 def test_every_method_that_lists_classes_measures_them(key):
     """Without noise, in units with bounds; with noise, the guarantee, the statement and the JSON."""
@@ -333,15 +284,6 @@ USUAL = {PureDP: PureDP(1.0), ApproxDP: ApproxDP(1.0, 1e-6), ZCDP: ZCDP(1.0)}
 
 
 # --- labels -------------------------------------------------------------------------------------------------
-
-
-def test_names_and_order():
-    np.testing.assert_array_equal(names_of(np.array([1.0, 2.0])), ["1", "2"])
-    np.testing.assert_array_equal(names_of(np.array([" a ", "b"])), ["a", "b"])
-    assert class_list(Dataset.from_rows(np.ones((3, 1)), labels=[10, 9, 2])) == ("2", "9", "10")
-    ds = Dataset.from_rows(np.ones((3, 1)), labels=["x", "y", "x"], classes=["y", "x", "z"])
-    assert class_list(ds) == ("y", "x", "z")
-    np.testing.assert_array_equal(class_index(ds), [1, 0, 1])
 
 
 @pytest.mark.parametrize(

@@ -345,27 +345,6 @@ def test_input_and_stored_rows_are_never_modified():
     np.testing.assert_allclose(clipped_moment(data, n_anchors=1), _literal(before, 1.0, True), atol=1e-13)
 
 
-def test_row_order_does_not_matter():
-    rows = np.random.default_rng(4).standard_normal((500, 6))
-    a, b = (clipped_moment(Dataset.from_rows(r), n_anchors=1) for r in (rows, rows[::-1]))
-    np.testing.assert_allclose(a, b, atol=1e-12)
-
-
-def test_another_row_bound_is_another_statistic():
-    data = Dataset.from_rows(np.random.default_rng(5).standard_normal((50, 3)))
-    for bound in (1.0, 0.5, 1.0, 2.0):
-        ours = clipped_moment(data.with_row_bound(bound), n_anchors=0)
-        np.testing.assert_allclose(ours, _literal(data.rows, bound, False), atol=1e-13)
-
-
-def test_zero_rows_give_zero_and_the_constant():
-    data = Dataset.from_rows(np.zeros((4, 3)))
-    expected = np.zeros((4, 4))
-    expected[3, 3] = S2
-    np.testing.assert_allclose(statistic(data, "joint"), expected, atol=0)
-    assert not statistic(data, "none").any()
-
-
 # --- noise and event ----------------------------------------------------------------------------------------
 
 

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from privcov.core.guarantees import PureDP
-from privcov.estimators.papers.separate_cov import published_share
 from privcov.measurements.exact.integer_gram import ANCHOR, UNIT
 from privcov.measurements.exact.moment import norm_bound
 from privcov.measurements.exact.triangle_l1 import l1_change
@@ -80,16 +78,6 @@ def test_a_long_search_finds_nothing_beyond_the_bound(d, n_anchors):
     assert bound * REACHED[n_anchors] <= worst(d, n_anchors, starts=80) <= bound * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("d", [2, 4, 8, 50, 200])
-def test_alone_the_bound_is_attained_for_even_d(d):
-    t, r = math.atan(d / (d + 2)) / 2, math.sqrt(2 / d)
-    first = np.arange(d) < d // 2
-    x = r * np.where(first, math.cos(t), -math.sin(t))
-    y = r * np.where(first, math.sin(t), math.cos(t))
-    assert change(x, y, 0) == pytest.approx(math.sqrt(d**2 / 2 + d + 1), rel=1e-12)
-    assert change(x, y, 0) == pytest.approx(sensitivity(d, 1, norm="l1", n_anchors=0), rel=1e-12)
-
-
 def test_the_lemma_on_random_rows():
     """100,000 pairs, many with few non-zeros or equal entries: V <= L ||G||_F / sqrt(2), and some come near."""
     rng = np.random.default_rng(1)
@@ -145,15 +133,3 @@ def test_whole_rows_stay_below_the_whole_bound(n_anchors):
                 found = max(found, g)
         assert found <= bound * (1 + 1e-12)
         assert found > 0.85 * bound
-
-
-@pytest.mark.parametrize("joint", [False, True])
-@pytest.mark.parametrize("d", [1, 2, 8, 200])
-def test_the_published_scale_of_paper_5_stays_where_it_was(d, joint):
-    """sqrt(2) d, and with the mean in the proportion of the sum of both parts, as it was stored."""
-    alone = d / math.sqrt(2) + 1
-    before = (alone, alone + math.sqrt(2 * d)) if d > 1 else (1.0, (1 + S / 2) ** 2)
-    share = published_share(PureDP(0.7), d, joint)
-    scale = sensitivity(d, 1, norm="l1", n_anchors=joint) / share.epsilon
-    assert scale == pytest.approx(math.sqrt(2) * d / 0.7 * (before[1] / before[0] if joint else 1.0), rel=1e-12)
-    assert share.epsilon <= 0.7

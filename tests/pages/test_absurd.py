@@ -3,21 +3,17 @@
 The table is fixed, and every name that an address or a study knows meets every value of it.
 """
 
-import contextlib
 import json
 from collections.abc import Callable
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import privcov
 from pages.common import address
-from pages.common.study import DEFAULT_METHOD, Study, from_query
+from pages.common.study import from_query
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
 from privcov.studies import saved
-from tests.patience import patient
-from tests.serving import ROOT
 
 TEXTS = (
     "1e999", "-1e999", "inf", "-inf", "nan", "1e308", "-1e308", "-1", "0", "5e-324", "1" + 18 * "0", 400 * "9",
@@ -93,24 +89,6 @@ def test_every_kind_of_widget_reads_a_value_or_says_a_sentence(code):
         assert said or code.read(code.write(code.read(text))) == code.read(text)
 
 
-@pytest.mark.parametrize(("file", "query"), [
-    ("1_Estimate", {"data.n": "1e999", "seed": "9" * 5000}),
-    ("2_Trade_offs", {"data.n": "-inf", "ask.bounds": "1e999"}),
-    ("4_Spectra", {"data.d": "nan", "rho": "1e308"}),
-])  # fmt: skip
-def test_a_page_draws_with_the_default(file, query):
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=patient(30))
-    at.switch_page(f"pages/{file}.py")
-    for name, text in ({"data.d": "4", "data.n": "200"} | query).items():
-        at.query_params[name] = text
-    at.run()
-    assert not at.exception
-    assert not at.error
-    assert len([w for w in at.warning if "left out" in w.value]) == len(query)
-    assert at.session_state["study"].rho == Study().rho
-    assert at.session_state["study"].method_key() == DEFAULT_METHOD
-
-
 # --- studies ------------------------------------------------------------------------------------------------
 
 PLAN = privcov.Plan(
@@ -157,14 +135,3 @@ def test_every_place_of_a_study_meets_every_absurd_value():
             assert isinstance(plan.seed, int)
             assert saved.read(plan.to_json()) == (plan,)
     assert refused > 0.7 * len(places) * len(VALUES)
-
-
-@pytest.mark.parametrize(("text", "word"), [
-    ('{"replicates": 1000000000000000000}', "replicates"), ('{"seed": ' + 5000 * "9" + "}", "has no end"),
-])  # fmt: skip
-def test_what_is_absurd_is_named(text, word):
-    plain = json.loads(PLAN.to_json())
-    with contextlib.suppress(ValueError):
-        text = json.dumps(plain | json.loads(text)) if word == "replicates" else text
-    with pytest.raises(ValueError, match=word):
-        saved.read(text)

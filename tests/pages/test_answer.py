@@ -3,13 +3,12 @@
 import re
 from html import unescape
 
-import numpy as np
 import pytest
 
 import privcov
 from pages.common import jobs
 from pages.trade_offs import answer
-from pages.trade_offs.answer import BOUNDS, ENDS, ERROR, LEVEL, ROWS, Question
+from pages.trade_offs.answer import BOUNDS, ERROR, LEVEL, ROWS, Question
 from privcov.core.guarantees import ApproxDP, PureDP, ZCDP, level_of
 from privcov.plots.words import percent
 from tests.pages.test_pages import alts, open_page, settle
@@ -89,50 +88,6 @@ def test_an_answer_comes_while_the_audits_of_others_hold_every_place():
             jobs.AUDITS.release()
 
 
-@pytest.mark.parametrize(
-    ("asked", "words"), [(LEVEL, "comes with any level from rho = 10⁻⁵"), (ROWS, "10 rows or more")]
-)
-def test_an_error_that_everything_gives_is_said_to_be_that(asked, words):
-    question = Question(asked, 500, 5, ZCDP(1.0), 3.0, "usual", "factor")
-    assert words in answer.sentence(question, question.answer())
-
-
-@pytest.mark.parametrize(
-    ("n", "d", "rho", "bounds", "structure", "words"),
-    [
-        (60, 30, 0.01, "usual", "factor", "zeros, are as good"),
-        (60, 30, 0.01, "usual", "independent", ""),
-        (100_000, 25, 1.0, "usual", "factor", "Clipping alone costs"),
-        (100_000, 25, 1.0, "3", "factor", ""),
-        (1_000, 1, 0.1, "3", "factor", ""),
-    ],
-)
-def test_what_the_error_is_made_of_is_named_where_it_is_so(n, d, rho, bounds, structure, words):
-    question = Question(ERROR, n, d, ZCDP(rho), 0.0, bounds, structure)
-    said = " ".join(answer.notes(question, question.answer()))
-    for one in ("zeros, are as good", "Clipping alone costs"):
-        assert (one in said) is (one == words)
-    assert ("Correlations" in said) is (d > 1)
-
-
-def test_the_curve_has_every_place_once_and_the_first_three_are_its_ends_and_middle():
-    question = Question(ERROR, 500, 5, ZCDP(1.0), 0.0, "usual", "factor")
-    low, high = ENDS["zcdp"]
-    assert sorted(question.axis()) == pytest.approx(np.geomspace(low, high, 9))
-    assert question.axis()[:3] == pytest.approx([low, (low * high) ** 0.5, high])
-
-
-def test_no_row_bound_is_offered_that_gains_nothing():
-    whole = Question(ERROR, 500, 2, ZCDP(0.1), 0.0, "3", "factor")  # bounds alone shorten no row
-    noisy = Question(ERROR, 300, 8, ZCDP(0.01), 0.0, "usual", "factor")
-    assert [question.wider(question.answer()) for question in (whole, noisy)] == [None, None]
-
-
-def test_an_error_that_no_level_gives_is_said():
-    at = open_page(PAGE, **(TINY | {"data.n": "60", "data.d": "30", "ask.error": "1"}), ask="level")
-    assert said(at).startswith("Up to rho = 10 the error is never 1 % under this row bound: still ")
-
-
 def test_rows_columns_and_level_of_the_sentence_are_those_of_the_study():
     at = open_page(PAGE, **TINY)
     at.number_input(key="ask.n").set_value(700).run()
@@ -169,40 +124,6 @@ def test_the_script_of_the_page_gives_its_answer():
         assert repr(space["found"]) == repr(question.answer())
 
 
-def test_other_methods_are_compared_on_the_same_rows():
-    at = open_page(PAGE, **TINY, **{"ask.methods": "yes"})
-    settle(at)
-    at.run()
-    (drawn,) = [alt for alt in alts(at).values() if alt.startswith("Errors: ")]
-    listed = [float(one) for one in re.findall(r"([\d.]+)\s%", drawn)]
-    assert listed[:-2] == sorted(listed[:-2])
-    assert listed[-1] == 100
-    assert f"Auto (shrinkage) {percent(privcov.expect(500, 5, ZCDP(0.1), random_state=0).error)}" in drawn
-    assert percent(privcov.expect(500, 5, ZCDP(0.1), "gaussian-cov", releases=20, random_state=0).error) in drawn
-
-
-def test_a_table_of_its_own_size_asks_about_that_size_first():
-    at = open_page(PAGE, source="wine")
-    rows, columns = (next(w for w in at.number_input if w.label == label) for label in ("Rows", "Columns"))
-    assert (rows.value, columns.value) == (178, 13)
-    assert percent(privcov.expect(178, 13, ZCDP(0.1), random_state=0).error).replace("\u00a0", " ") in said(at)
-    rows.set_value(2_000).run()
-    assert at.query_params["ask.n"] == "2000"
-    assert percent(privcov.expect(2_000, 13, ZCDP(0.1), random_state=0).error).replace("\u00a0", " ") in said(at)
-    again = open_page(PAGE, **dict(at.query_params))
-    assert said(again) == said(at)
-
-
-def test_a_question_that_another_one_interrupted_is_answered_when_it_is_asked_again():
-    at = open_page(PAGE, **TINY)
-    settle(at)
-    job = list(at.session_state["expected"].values())[-1]
-    job.progress.state = "stopped"
-    job.progress.rows = []
-    assert said(at)
-    assert list(at.session_state["expected"].values())[-1] is not job
-
-
 def test_a_failure_is_a_sentence_and_the_page_stands(monkeypatch):
     def refuse(*_, **__):
         raise ValueError("These sizes are refused.")
@@ -213,9 +134,3 @@ def test_a_failure_is_a_sentence_and_the_page_stands(monkeypatch):
     at.run()
     assert any("These sizes are refused" in w.value.replace("\u2060", "").replace("\\", "") for w in at.error)
     assert at.number_input(key="ask.n").value == 613
-
-
-@pytest.mark.parametrize(("bound", "mostly"), [("1", True), ("2", False)])
-def test_estimate_says_where_clipping_is_most_of_the_error(bound, mostly):
-    query = {"source": "ar1-covariance", "data.d": "5", "data.n": "100000", "kind": "approx", "bound": bound}
-    assert ("Most of it is clipping." in words(open_page("pages/1_Estimate.py", **query))) == mostly

@@ -60,26 +60,6 @@ def test_both_are_in_the_address_only_when_they_differ(published):
     assert from_query(to_query(study)) == (study, [])
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        ({"calibration": "hopeful", "method": "gaussian-cov"}, ("noise calibration", "sound or")),
-        ({"calibration": "<script>"}, ("left out", "sound")),
-        ({"neighbours": "everybody"}, ("neighbouring relation", "replace-one or add-remove")),
-        ({"neighbours": "add-remove", "method": "glasso-gaussian"}, ("Graphical", "replace-one")),
-        ({"calibration": PAPER, "method": "glasso-gaussian"}, (PAPER, "sound")),
-    ],
-)
-def test_what_a_method_does_not_offer_is_left_out_with_a_sentence(published, query, words):
-    card = METHODS.get(query.get("method", "auto-cov"))
-    if query.get("neighbours") in card.relations:
-        pytest.skip("offered by now")
-    study, problems = from_query(query)
-    assert len(problems) == 1
-    assert all(word in problems[0] or word in card.label for word in words)
-    assert (study.calibration, study.neighbours) == ("sound", "replace-one")
-
-
 def test_another_method_keeps_what_it_offers_and_drops_the_rest(published):
     study = Study(method="gaussian-cov", calibration=PAPER, neighbours="add-remove")
     other = study.with_method("laplace-cov")
@@ -98,17 +78,6 @@ def test_a_method_without_a_sound_form_leaves_no_false_claim_behind(published, m
     assert study.settings(METHODS.get("diagonal"))["calibration"] == PAPER
     assert study.with_method("gaussian-cov").settings(published)["calibration"] == "sound"
     assert to_query(study) == {"method": "diagonal", "kind": "zcdp"}
-
-
-def test_settings_are_always_offered():
-    for card in METHODS.all():
-        for neighbours in RELATIONS:
-            for calibration in ("sound", "as-published", PAPER, *card.calibrations):
-                found = Study(calibration=calibration, neighbours=neighbours).settings(card)
-                assert found["calibration"] in card.calibrations
-                assert found["neighbours"] in card.relations
-                kept = calibration if calibration in card.calibrations else card.default_calibration
-                assert found["calibration"] == kept
 
 
 # --- the release and the script -----------------------------------------------------------------------------
@@ -147,25 +116,7 @@ def test_a_csv_study_passes_them_on_too(published, monkeypatch):
     assert (rel.parameters["calibration"], rel.parameters["neighbours"]) == (PAPER, "replace-one")
 
 
-def test_a_method_that_does_not_offer_them_gets_its_default(published):
-    rel = cached.release(Study(source="wine", method="diagonal", calibration=PAPER, neighbours="add-remove"))
-    assert (rel.parameters["calibration"], rel.parameters["neighbours"]) == ("sound", "replace-one")
-    text = script.script(
-        Study(source="wine", method="diagonal", calibration=PAPER), cached.dataset(Study(source="wine"))
-    )
-    assert "calibration" not in text
-
-
 # --- the page -----------------------------------------------------------------------------------------------
-
-
-def test_the_select_boxes_stand_there_only_when_there_is_a_choice(published):
-    at = open_page("pages/1_Estimate.py", **SMALL, method="gaussian-cov")
-    assert boxes(at)["Noise calibration"].options == list(published.calibrations)
-    assert boxes(at)["Neighbouring tables"].options == list(RELATIONS)
-    assert any(RELATIONS["replace-one"].sentence in c.value for c in at.caption)
-    at = open_page("pages/1_Estimate.py", **SMALL, method="zero")
-    assert not {"Noise calibration", "Neighbouring tables"} & set(boxes(at))
 
 
 def test_a_false_claim_is_a_warning_with_the_guarantee_line(published):
@@ -207,51 +158,6 @@ def test_every_published_calibration_gives_a_verdict_or_a_sentence(key, calibrat
     assert len(told) == rel.claim_is_false == ("is false" in rel.statement["Guarantee"])
 
 
-def test_choosing_another_method_falls_back_on_the_page(published):
-    at = open_page("pages/1_Estimate.py", **SMALL, method="gaussian-cov", calibration=PAPER, neighbours="add-remove")
-    assert at.warning
-    boxes(at)["Method"].select("laplace-cov").run()
-    boxes(at)["Method"].select("diagonal").run()
-    assert not at.exception
-    assert not at.warning
-    assert "Noise calibration" not in boxes(at)
-    assert "neighbours" not in at.query_params
-    assert "calibration" not in at.query_params
-
-
-def test_the_page_default_is_named_once_a_setting_is_chosen():
-    """Without a method in the study the page chooses one; a setting belongs to a method, so it names it."""
-    at = open_page("pages/1_Estimate.py", **SMALL)
-    boxes(at)["Neighbouring tables"].select("add-remove").run()
-    assert not at.exception
-    assert not at.error
-    assert "add-remove" in at.query_params["neighbours"]
-    assert "auto-cov" in at.query_params["method"]
-
-
-@pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
-@pytest.mark.parametrize("file", ["pages/1_Estimate.py", "pages/4_Spectra.py"])
-def test_the_pages_run_under_every_relation(file, neighbours):
-    at = open_page(file, **SMALL, neighbours=neighbours)
-    assert not at.error
-    assert not at.warning
-    if file == "pages/1_Estimate.py":
-        text = " ".join(c.value for c in at.caption)
-        assert ("number of rows, taken as public" in text) == (neighbours == "replace-one")
-
-
-def test_historical_methods_stand_last_and_say_so(monkeypatch):
-    card = METHODS.get("diagonal")
-    new = dataclasses.replace(card, standing="historical")
-    monkeypatch.setitem(METHODS._entries, "diagonal", new)
-    at = open_page("pages/1_Estimate.py", **SMALL)
-    options = boxes(at)["Method"].options
-    historical = [label for label in options if "(historical)" in label]
-    assert f"{card.family}: {card.label} (historical)" in options
-    assert options[-len(historical) :] == historical
-    assert len(historical) == sum(c.standing == "historical" for c in METHODS.all())
-
-
 # --- what a release says of a published calibration ---------------------------------------------------------
 
 
@@ -280,10 +186,3 @@ def test_the_verdict_is_computed_from_the_events(published, monkeypatch):
     assert rel.statement["Guarantee"] == f"{rel.given} as published; the claim was {asked}"
     assert not rel.claim_is_false
     assert accounting.covers(asked, rel.given)
-
-
-def test_a_sound_release_makes_no_false_claim():
-    data = privcov.Dataset.from_rows(np.random.default_rng(0).standard_normal((50, 3)))
-    rel = privcov.release(data, ApproxDP(1.0, 1e-6), "gaussian-cov", random_state=0)
-    assert not rel.claim_is_false
-    assert "as published" not in rel.statement["Guarantee"]

@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 from pages.lessons import demos
 from privcov.attacks import demonstrations
 from privcov.attacks.demonstrations import DEMONSTRATIONS
-from privcov.plots.palette import LIGHT
 from privcov.plots.words import chance
 from tests.pages.test_lessons import played
 from tests.patience import patient
@@ -72,36 +71,6 @@ def test_each_place_has_the_curve_and_both_sides(made):
     assert len(set(map(tuple, shows))) == len(made.control.options)
 
 
-@pytest.mark.parametrize("made", [d for d in DEMONSTRATIONS if not d.certain], ids=lambda d: d.key)
-def test_both_sides_have_one_range(made):
-    curve = demonstrations.curve(made.key)
-    for value in (made.control.options[0], made.control.options[-1]):
-        _, done, repaired = (picture for _, _, picture in demos.at(made, curve, value, LIGHT, 1).pictures)
-        assert done.figure.layout.xaxis.range == repaired.figure.layout.xaxis.range
-        for picture in (done, repaired):
-            low, high = picture.figure.layout.xaxis.range
-            assert all(low <= x <= high for trace in picture.figure.data for x in trace.x)
-
-
-@pytest.mark.parametrize("made", DEMONSTRATIONS, ids=lambda d: d.key)
-def test_both_ends_of_the_lever(made):
-    for value in (made.control.options[0], made.control.options[-1]):
-        at = open_page(demo=made.key, demo_lever=f"{value:.12g}")
-        given = played(at)
-        assert given["places"][given["at"]] == made.control.words(value)
-        assert chance(made.case.exact(value)[1]) in said(at)
-
-
-def test_the_harmless_end_is_called_harmless():
-    assert "Harmless at this end of the control." in said(open_page(demo="outside", demo_lever="1"))
-
-
-def test_a_claim_exceeded_is_not_called_harmless_where_the_attacker_is_weak():
-    words = said(open_page(demo="sample-mean", demo_lever="0.1"))
-    assert "Claim exceeded; too little for this attacker to show." in words
-    assert "Harmless" not in words
-
-
 def test_the_choice_is_in_the_address_and_begins_anew():
     at = open_page(demo="outside", demo_lever="5")
     assert "rows of any length" in said(at)
@@ -110,19 +79,3 @@ def test_the_choice_is_in_the_address_and_begins_anew():
     assert address(at, "demo") == "re-runs"
     assert address(at, "demo_lever") == ""
     assert played(at)["at"] == played(at)["start"]
-
-
-def test_an_address_that_makes_no_sense_shows_the_first_one_at_its_default():
-    at = open_page(demo="<b>", demo_lever="nan")
-    assert at.button_group(key="demo-choice").value in (DEMONSTRATIONS[0].key, [DEMONSTRATIONS[0].key])
-    assert played(at)["at"] == played(at)["start"]
-
-
-def test_the_seed_of_the_study_draws_the_attacks():
-    one, two = (open_page(demo="one-over-n", seed=seed) for seed in ("1", "2"))
-    assert said(one) != said(two)
-
-
-def test_verdicts_in_words():
-    found = demonstrations.run("outside", 1.0, count=100)
-    assert demos.verdict(found.done, done=True) != demos.verdict(found.repaired, done=False)

@@ -73,14 +73,6 @@ def test_the_slider_reads_the_path_and_moves_the_mark_but_no_node():
     assert moved["data"][:-1] == curve["data"][:-1]
 
 
-def test_the_chosen_lambda_is_named_on_the_slider():
-    at = open_page(**SMALL, **EBIC)
-    slider = next(s for s in at.select_slider if s.label == "Penalty lambda")
-    named = [option for option in slider.options if "chosen: ebic" in option]
-    assert len(named) == 1
-    assert len(slider.options) == 20
-
-
 def test_the_tested_edges_are_the_release_s_in_every_view():
     """A visit without a link begins with them; they stand at the left end of the slider and need no lambda."""
     at = open_page(**SMALL, method="auto-precision", **{"method.rule": "edge-test"})
@@ -125,15 +117,6 @@ def test_the_curves_are_those_of_the_release_and_of_the_same_without_noise(pictu
     assert scope["plan"].steps == 40
 
 
-def test_the_page_s_own_rule_is_the_edge_test():
-    for query in ({}, {"method": "auto-precision"}, {"method": "gaussian-cov"}):
-        at = open_page(**SMALL, **query)
-        assert at.selectbox(key="w.options.auto-precision.rule").value == "edge-test"
-    at.selectbox(key="w.options.auto-precision.rule").set_value("ebic").run()
-    assert at.session_state["study"].given == {"rule": "ebic"}
-    assert dict(at.query_params)["method.rule"] == "ebic"
-
-
 def test_a_visitor_from_another_page_meets_the_edge_test():
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=patient(120))
     at.switch_page("pages/1_Estimate.py")
@@ -145,29 +128,6 @@ def test_a_visitor_from_another_page_meets_the_edge_test():
     assert at.session_state["study"].method == ""  # the other pages keep their own method
 
 
-@pytest.mark.parametrize("kind", ["zcdp", "approx", "pure"])
-def test_each_kind_offers_the_methods_that_can_give_it_and_says_who_cannot(kind):
-    at = open_page(**SMALL, kind=kind)
-    assert not at.error
-    able, why = settings.offered(kind)
-    assert len(at.selectbox(key="w.method").options) == len(able)
-    assert all(not privcov.estimators.base.METHODS.get(key).refuses(kind) for key in able)
-    assert any(why in c.value for c in at.caption) or not why
-    assert ("glasso-gaussian" in able) == (kind != "pure")
-    assert "ridge-precision" not in able  # it draws no graph
-
-
-def test_a_method_without_a_graph_gives_way_to_the_page_s_own_and_stays_elsewhere():
-    at = open_page(**SMALL, method="gaussian-cov")
-    assert not at.error
-    assert at.selectbox(key="w.method").value == settings.METHOD
-    assert at.session_state["study"].method == "gaussian-cov"
-    # A setting of the shown method belongs to it, not to the method of the other pages.
-    at.selectbox(key="w.options.auto-precision.rule").set_value("half-universal").run()
-    assert at.session_state["study"].method == "auto-precision"
-    assert dict(at.session_state["study"].options) == {"rule": "half-universal"}
-
-
 def test_lambdas_without_a_solution_are_left_out_until_a_repair():
     repaired = Study(source="precision-ar2", data=(("n", 300),), method="glasso-gaussian", kind="approx", delta=1e-3)
     at = open_page(**to_query(dataclasses.replace(repaired, options=(("repair", "none"),))))
@@ -177,24 +137,6 @@ def test_lambdas_without_a_solution_are_left_out_until_a_repair():
     assert len(slider.options) + int(told.group(1)) == 20
     at = open_page(**to_query(repaired))
     assert len(next(s for s in at.select_slider if s.label == "Penalty lambda").options) == 20
-
-
-def test_the_owner_s_view_of_a_lambda_has_the_drawn_edges_alone():
-    at = open_page(**SMALL, **EBIC)
-    at.segmented_control(key="graph.view").set_value("As an owner sees it").run()
-    data = privcov.source("precision-ar2", n=600, d=8, random_state=0)
-    rel = privcov.release(data, privcov.ZCDP(0.1), "auto-precision", random_state=1, rule="ebic")
-    assert counts(at) == {"Drawn": int(graphs.edges(rel.precision).sum()) // 2}
-    assert "The edge test bounds their rate" in words(at)
-    assert any("Owner" in h.proto.body for h in at.get("html"))
-
-
-def test_without_a_known_graph_only_the_owner_s_view_is_there():
-    at = open_page(source="wine", **EBIC)
-    assert not at.error
-    assert "Drawn" in counts(at)
-    assert "A ROC curve needs a known graph" in at.info[0].value
-    assert not [s for s in at.segmented_control if s.key == "graph.view"]
 
 
 def test_a_reference_network_is_chosen_and_called_a_reference(monkeypatch, pictures):
@@ -220,13 +162,6 @@ def test_a_reference_network_is_chosen_and_called_a_reference(monkeypatch, pictu
     want = graphs.roc_at(graphs.path_rates(exact.path, star), np.asarray(drawn.x))
     np.testing.assert_allclose(drawn.y, want, atol=1e-6)
     assert list(at.selectbox(key="graph.reference").options) == ["line (4 edges)", "star (4 edges)"]
-
-
-def test_many_columns_are_asked_about_before_they_are_solved():
-    at = open_page(**{"data.n": "50", "data.d": "301"})
-    assert "301 columns take about" in at.info[0].value
-    assert not at.get("plotly_chart")
-    assert [b.label for b in at.button if b.label == "Solve it"]
 
 
 def test_a_lambda_that_was_computed_from_a_visitor_s_rows_is_not_put_into_the_address():

@@ -1,18 +1,15 @@
 """Home: the demonstration, three doors, the list of all pages; and the practice table."""
 
-import itertools
 from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
 import pytest
 
-from pages.common import frame, hosted
+from pages.common import frame
 from pages.home import doors
 from pages.your_data.declare import practice
 from privcov.core.guarantees import ZCDP
-from privcov.data_sources.example import written
 from privcov.ledger import Ledger, LedgerError
-from privcov.ledger.fingerprint import fingerprint, same_cells
 from privcov.releases.private import release_private
 from privcov.tables.declaration.private_file import read_private
 from tests.pages.test_pages import open_page, settle
@@ -36,13 +33,6 @@ def test_the_demonstration_comes_first_and_the_doors_below(home):
     for door in doors.DOORS:
         assert any(m.value.startswith(f"### {door.title}") for m in home.markdown)
     assert doors.ELSEWHERE not in {c.value for c in home.caption}, "on the owner's machine every door is open"
-
-
-def test_every_page_has_its_line(home):
-    listed = [entry for group, entries in frame.MENU if group for entry in entries]
-    assert {entry.label for entry in listed} <= set(links(home.main))
-    captions = [c.value for c in home.caption]
-    assert all(entry.about and entry.about in captions for entry in listed)
 
 
 @pytest.mark.parametrize("door", doors.DOORS, ids=lambda door: door.key)
@@ -69,14 +59,6 @@ def test_explore_asks_trade_offs_about_any_size():
     assert next(box for box in page.selectbox if box.label == "Question").value == "error"
     told = [h.proto.body for h in page.main.get("html") if "<p data-says" in h.proto.body]
     assert "epsilon = 1, expect an error of" in told[0]
-
-
-def test_on_a_server_that_others_reach_the_door_to_your_data_says_that_it_is_shut(monkeypatch):
-    monkeypatch.setenv(hosted.HOSTED, "1")
-    home = open_page("app.py")
-    assert doors.ELSEWHERE in {c.value for c in home.main.caption}
-    (link,) = [one.proto for one in home.get("page_link") if one.proto.label == "Read a bundle"]
-    assert "door=bundle" in str(link)
 
 
 # --- the practice table -------------------------------------------------------------------------------------
@@ -133,26 +115,3 @@ def test_the_practice_may_be_walked_again_on_one_ledger(tmp_path, monkeypatch):
         release(taken[0], declared[1])
     release(taken[1], declared[1])
     assert [entry.name for entry in book.entries()] == [made.name for made in declared]
-
-
-def test_no_two_practice_tables_are_the_same():
-    """Eight seeds, all 28 pairs, as the ledger compares them; a table in another order is itself."""
-    key, made = b"k" * 32, practice.declaration("x")
-
-    def print_of(lines: list[bytes]) -> str:
-        return fingerprint(read_private(b"\n".join(lines), made), key)
-
-    tables = [written(seed).splitlines() for seed in range(2, 10)]
-    prints = [print_of(lines) for lines in tables]
-    assert not any(same_cells(one, other) for one, other in itertools.combinations(prints, 2))
-    assert same_cells(prints[0], print_of(tables[0][:1] + tables[0][:0:-1]))
-
-
-def test_more_cells_than_a_page_draws_are_not_asked_about():
-    at = open_page("app.py")
-    at.select_slider(key="w.data.ar1-covariance.n").set_value(2_000_000)
-    at.number_input(key="w.data.ar1-covariance.d").set_value(30).run()
-    assert at.button(key="home-ask").disabled
-    assert any("20,000,000 cells" in c.value for c in at.caption)
-    at.number_input(key="w.data.ar1-covariance.d").set_value(10).run()
-    assert not at.button(key="home-ask").disabled

@@ -9,41 +9,19 @@ import pytest
 
 import privcov
 from pages.common import cached
-from pages.lessons import clipping, columns, guess, player, reruns, rows, shrinkage, simulated
+from pages.lessons import clipping, columns, guess, player, rows, shrinkage
 from pages.lessons.catalogue import FILES, LESSONS, NUMBERS, place
 from pages.lessons.lesson import content
 from pages.lessons.sheets import words
-from privcov.attacks import bounds
-from privcov.plots.palette import DARK, LIGHT
+from privcov.plots.palette import LIGHT
 from privcov.plots.words import percent
 from tests.pages.test_pages import open_page
 
 PAGE = "pages/6_Lessons.py"
 
 
-def told(at, name: str) -> str | None:
-    """What the address says of a setting; AppTest gives back a list or a text, as it was set."""
-    found = at.query_params.get(name)
-    return found[0] if isinstance(found, list) else found
-
-
 def element(at, kind, key):
     return next(e for e in getattr(at, kind) if e.key == key)
-
-
-def test_the_book_is_complete_and_every_question_has_one_right_answer():
-    for lesson in LESSONS.values():
-        assert sum(choice.right for choice in lesson.choices) == 1
-        assert len(lesson.choices) >= 3
-        assert all(choice.reason and choice.text for choice in lesson.choices)
-        assert lesson.control.start in lesson.control.options
-        assert all((lesson.control.left, lesson.control.right, lesson.remember))
-        for option in lesson.control.options:
-            assert [str(other) for other in lesson.control.options].count(str(option)) == 1, "named by the address"
-    assert len({lesson.title for lesson in LESSONS.values()}) == len(LESSONS)
-    assert len({[c.right for c in lesson.choices].index(True) for lesson in LESSONS.values()}) == 3, (
-        "not always the same place"
-    )
 
 
 def test_saved_links_open_the_lessons_they_always_did():
@@ -92,19 +70,6 @@ def test_each_draw_has_noise_of_its_own_and_the_first_is_the_one_on_paper(number
     assert player.pictures(drawn[0], LIGHT) == player.pictures(content(lesson, lesson.control.start), LIGHT)
 
 
-@pytest.mark.parametrize("number", [number for number in NUMBERS if not LESSONS[number].draws])
-def test_a_lesson_without_draws_is_the_same_each_time(number):
-    lesson = LESSONS[number]
-    one, other = (content(lesson, lesson.control.start, draw=draw) for draw in (0, 1))
-    assert player.pictures(one, LIGHT) == player.pictures(other, LIGHT)
-
-
-def test_a_dark_page_has_dark_pictures():
-    given = [player.of_lesson(3, dark) for dark in (False, True)]
-    assert all(LIGHT.quiet not in piece for piece in given[1]["pieces"])
-    assert any(DARK.quiet in piece for piece in given[1]["pieces"])
-
-
 def test_the_control_starts_anew_with_the_lesson():
     at = open_page(PAGE, lesson="3", lever="200000")
     element(at, "button", "lesson-next").click().run()
@@ -120,13 +85,6 @@ def test_a_link_with_nonsense_gets_a_sentence(name, text):
     assert "was left out" in at.warning[0].value
     assert not at.error
     assert played(at)["places"]
-
-
-def test_the_demonstrations_are_the_other_part():
-    at = open_page(PAGE, part="demos")
-    assert at.title[0].value == "Demonstrations"
-    assert not at.error
-    assert not at.warning
 
 
 # --- what a lesson shows is what the page behind its link shows ---------------------------------------------
@@ -165,25 +123,7 @@ def test_every_link_survives_its_address(number):
         assert again.bound == pytest.approx(study.bound)
 
 
-def test_the_re_runs_are_read_from_the_control():
-    assert LESSONS[9].control.options == reruns.RUNS
-
-
 # --- guess the neighbour ------------------------------------------------------------------------------------
-
-
-def test_the_numbers_in_the_last_question_are_true():
-    low, high = (float(end(17, 20, 0.025)) for end in (bounds.binomial_low, bounds.binomial_high))
-    assert round(low, 2) == 0.62
-    assert low < guess.limit(LESSONS[10].control.start) < high
-    assert round(guess.limit(LESSONS[10].control.start), 2) == 0.69
-
-
-@pytest.mark.parametrize("number", [7, 10])
-def test_a_place_of_rho_names_the_epsilon_of_any_method(number):
-    for rho in LESSONS[number].control.options:
-        told = float(re.search(r"epsilon ([\d.]+)", LESSONS[number].control.shown(rho))[1])
-        assert told == pytest.approx(simulated.epsilon(rho), rel=5e-3)
 
 
 def test_the_ballot_has_the_matrices_and_the_noise_of_the_game():

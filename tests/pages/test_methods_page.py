@@ -54,37 +54,6 @@ def test_every_registered_method_has_its_card():
         assert any(card.formula in formula for formula in formulas)
 
 
-def test_every_parameter_stands_in_a_table():
-    at = open_page()
-    tables = [table.value for table in at.table]
-    assert len(tables) == sum(bool(c.parameters) for c in CARDS)
-    labels = [label for table in tables for label in table["Setting"]]
-    assert sorted(labels) == sorted(spec.label for c in CARDS for spec in c.parameters)
-
-
-def test_references_come_last():
-    at = open_page()
-    standing = {c.label: c.standing for c in CARDS}
-    order = [standing[label] == "reference" for label in listed(at)]
-    assert order == sorted(order)
-
-
-def test_historical_methods_are_folded():
-    at = open_page()
-    labels = [c.label for c in CARDS if c.standing == "historical"]
-    (box,) = [box for box in at.main.expander if box.label.startswith("Historical")]
-    folded = [m.value.split("\n")[0] for m in box.markdown if m.value.startswith("### ")]
-    assert folded == [f"### {label}" for label in labels]
-
-
-def test_every_card_is_closed_until_it_is_opened_or_is_the_only_one():
-    at = open_page()
-    assert not any(box.proto.expanded for box in at.main.expander)
-    standing = {c.label: c.standing for c in CARDS}
-    shown = [box.label for box in at.main.expander if box.label.startswith("**")]
-    assert all(f"[{standing[label.split('**')[1]]}]" in label for label in shown)
-
-
 @pytest.mark.parametrize("kind", ["zcdp", "approx", "pure"])
 def test_each_link_opens_its_method_under_a_guarantee_it_can_give(kind):
     at = open_page(kind=kind, seed="7", **{"data.d": "5", "data.n": "300"})
@@ -112,20 +81,3 @@ def test_the_filters_keep_what_they_say():
     at.button_group(key="methods-kind").set_value("All").run()
     assert listed(at) == [c.label for c in CARDS if c.family == family]
     assert not at.exception
-
-
-def test_a_filter_that_keeps_nothing_says_so():
-    at = open_page()
-    combinations = [
-        (f, k)
-        for f in {c.family for c in CARDS}
-        for k in ("pure", "approx", "zcdp")
-        if all(c.family != f or c.refuses(k) for c in CARDS)
-    ]
-    if not combinations:
-        pytest.skip("every family gives every guarantee")
-    family, kind = combinations[0]
-    at.button_group(key="methods-family").set_value(family)
-    at.button_group(key="methods-kind").set_value(kind).run()
-    assert listed(at) == []
-    assert any("No such method" in box.value for box in at.info)

@@ -5,7 +5,6 @@ import json
 from privcov.ledger import Ledger
 from tests.pages.sent import everything, plain
 from tests.pages.test_own_data import (
-    NAMES,
     declaration,
     declared,
     fill,
@@ -72,19 +71,6 @@ def test_a_column_without_a_number_is_ticked_or_left_out_before_anything_is_paid
     assert "comma" not in kept
     assert MARK not in everything(at)
     assert at.session_state["own"].checked is None
-
-
-def test_left_out_the_column_is_unticked_and_the_table_declared_anew(ledger):  # noqa: F811
-    at = press(at_release(odd()), "Release ...")
-    press(at, "Leave them out")
-    typed = at.session_state["own"].typed
-    assert typed["column"][~typed["use"]].tolist() == ["patient_id", "weight"]
-    press(at, "Declare")
-    assert [c.name for c in at.session_state["own"].declared.columns] == [NAMES[0], NAMES[2]]
-    go(at, "release")
-    press(at, "Release ...")
-    assert "Confirm and release" in labels(at)
-    assert Ledger(ledger).entries() == ()
 
 
 def test_what_was_found_goes_with_the_step_and_is_not_in_the_address():

@@ -1,25 +1,21 @@
 """The data owner's page: nothing is read before it is declared, one confirmed release, and every answer from it."""
 
-import io
 import re
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.common import hosted, show
+from pages.common import show
 from pages.your_data import state, wording
 from pages.your_data.answers import entries
-from pages.your_data.declare import step as declare
 from privcov.cli.entry import main
 from privcov.core.accounting import attacker_success
 from privcov.core.guarantees import ZCDP
 from privcov.ledger import Ledger, LedgerError
-from privcov.plots.words import percent, plain, raised
+from privcov.plots.words import plain, raised
 from privcov.steward.check import check_upload
-from privcov.tables.declaration import private_file
 from privcov.tables.declaration.private_file import Column, Declaration
 from privcov.tables.readers.dialect import Dialect
 from tests.pages.limits import type_in
@@ -143,15 +139,6 @@ def test_a_corrected_file_keeps_the_form():
     assert at.session_state["own"].declared == declaration(), [e.value for e in at.error]
 
 
-def test_a_corrected_file_with_another_column_keeps_the_others():
-    raw = table().replace(b"patient_id,age", b"id,extra,age", 1).replace(b"\np", b"\n1,p")
-    at = replace(fill(given(), declaration()), raw)
-    typed = at.session_state["own"].typed.set_index("column")
-    assert list(typed.index) == ["id", "extra", *NAMES]
-    assert typed.loc["age", "high"] == 120.0
-    assert widget(at, "text_input", "name").value == "trial"
-
-
 def test_a_file_that_cannot_be_read_replaces_nothing():
     at = replace(fill(given(), declaration()), b"")
     assert at.session_state["own"].file_name == "patients.csv"
@@ -189,83 +176,11 @@ def test_bounds_start_empty_and_ids_are_left_out():
     }  # fmt: skip
 
 
-def test_a_header_like_an_id_raises_the_question():
-    assert any("patient" in w.value for w in given().warning)
-    assert not given(b"age,weight\n1,2\n").warning
-
-
-@pytest.mark.parametrize(
-    ("name", "person"),
-    [
-        ("patient_id", 1),
-        ("subject#", 1),
-        ("ID", 1),
-        ("pidnum", 1),
-        ("customer", 1),
-        ("patient_key", 1),
-        ("Customer No", 1),
-        ("age", 0),
-        ("width", 0),
-        ("humidity", 0),
-        ("years_customer", 0),
-        ("resp", 1),
-        ("customer_since", 0),
-        ("visits_num", 0),
-    ],
-)
-def test_what_looks_like_a_person(name, person):
-    at = given(f"{name},other\n1,2\n".encode())
-    assert bool(at.warning) == bool(person)
-
-
 def test_nothing_is_declared_before_it_is_complete():
     at = press(given(), "Declare")
     assert "how many rows one person" in at.error[0].value
     assert at.session_state["own"].declared is None
     assert go(at, "plan").info
-
-
-def test_what_is_missing_is_called_as_the_form_calls_it():
-    """With a column of ids the form asks for the number of persons."""
-    for kept, counted in (({"person": "id"}, "persons"), ({"people": 1}, "rows")):
-        lacking = [f"whether the number of {counted} is public", "what a missing cell counts as"]
-        assert list(declare._unanswered(kept).values())[-2:] == lacking
-
-
-def test_what_is_missing_shrinks_while_the_form_is_filled():
-    at = press(given(), "Declare")
-    assert "the name of the table" in at.error[0].value
-    widget(at, "text_input", "name").set_value("trial").run()
-    assert "the name of the table" not in at.error[0].value
-    assert "what one row stands for" in at.error[0].value
-    fill(at, declaration())
-    assert not at.error
-    assert at.session_state["own"].declared is None  # nobody has pressed the button since
-
-
-def test_every_question_without_an_answer_is_marked_below_it_once_declare_was_pressed():
-    """Answered ones lose their mark, and what is wrong in the table is named beside what is missing."""
-    marks = lambda at: sum(c.value == ":red[Still missing.]" for c in at.caption)  # noqa: E731
-    at = given()
-    assert marks(at) == 0
-    at = press(at, "Declare")
-    assert marks(at) == 5
-    widget(at, "text_input", "name").set_value("trial").run()
-    widget(at, "number_input", "people").set_value(1).run()
-    assert marks(at) == 3
-    session = at.session_state["own"]
-    session.typed.loc[session.typed["column"] == "weight", ["low", "high", "reason"]] = [90.0, 20.0, "a form"]
-    at.run()
-    (error,) = at.error
-    assert "Still missing: what one row stands for" in error.value.replace("\\", "")
-    assert "Column 'weight': The bounds must" in error.value.replace("\\", "")
-
-
-def test_a_draft_of_other_columns_is_not_lost_without_a_word():
-    at = opened()
-    at.session_state["tab-draft"] = '{"columns": [{"column": "dose"}]}'
-    at.file_uploader[0].set_value(("patients.csv", table(), "text/csv")).run()
-    assert any("typed for a table with other columns" in c.value for c in calm(at).caption)
 
 
 def test_a_column_of_classes_leaves_the_matrix():
@@ -296,17 +211,6 @@ def test_a_declaration_of_another_file_is_refused():
     assert "does not have" in fill(at, declaration()).error[0].value
 
 
-def test_a_server_for_others_takes_no_private_file(monkeypatch):
-    assert hosted.refusal() == ""
-    monkeypatch.setattr(hosted.st, "get_option", lambda name: "0.0.0.0")
-    assert hosted.EXCEPTION in hosted.refusal()
-    monkeypatch.setenv(hosted.EXCEPTION, "allow")
-    assert "log in" in hosted.refusal()
-    for address in ("127.0.0.1", "::1", "localhost"):
-        monkeypatch.setattr(hosted.st, "get_option", lambda name, a=address: a)
-        assert hosted.refusal() == ""
-
-
 # --- plan ---------------------------------------------------------------------------------------------------
 
 
@@ -319,29 +223,6 @@ def test_the_plan_reads_no_row():
         assert not at.error
         seen.append([h.proto.body for h in at.get("html") if "Guarantee" in h.proto.body])
     assert seen[0] == seen[1] != []
-
-
-def test_the_plan_shows_three_candidates_and_follows_the_choice():
-    at = go(declared(), "plan")
-    table_shown = next(h.proto.body for h in at.get("html") if "Smallest visible" in h.proto.body)
-    assert all(f"{rho}-zCDP" in table_shown for rho in (0.02, 0.1, 0.5))
-    assert any("half the range: not your table" in c.value.replace("\\", "") for c in at.caption)
-    widget(at, "slider", "missing-share").set_value(0.2).run()
-    assert any("20 % of the cells missing: not your table" in c.value.replace("\\", "") for c in at.caption)
-    widget(at, "radio", "pick").set_value(2).run()
-    assert at.session_state["own"].chosen.rho == 0.5
-    at = go(go(at, "declare"), "plan")
-    assert at.session_state["own"].chosen.rho == 0.5
-
-
-def test_which_epsilon_works_here():
-    at = go(declared(), "plan")
-    press(at, "Find it")
-    (told,) = [m.value for m in at.markdown if re.search(r"About rho [0-9.]+", m.value)]
-    at.run()
-    assert told in [m.value for m in at.markdown]  # the answer stays while its question does
-    widget(at, "number_input", "rows").set_value(5000).run()
-    assert told not in [m.value for m in calm(at).markdown]
 
 
 def test_the_level_that_was_found_takes_the_place_of_the_picked_candidate():
@@ -429,14 +310,6 @@ def test_answers_show_why_the_limit_was_raised(ledger):
     captions = " ".join(c.value.replace("\\", "") for c in at.caption)
     assert "raised from 0.01-zCDP to 1-zCDP" in captions
     assert ": the board agreed." in captions
-
-
-def test_the_same_release_again_is_the_same_row(ledger):
-    at = released()
-    first = Ledger(ledger).entries("trial")
-    press(go(at, "release"), "Release ...")
-    press(at, "Confirm and release")
-    assert Ledger(ledger).entries("trial") == first
 
 
 @pytest.mark.parametrize(("kind", "level"), [("zcdp", "--rho=0.1"), ("pure", "--epsilon=1")])
@@ -577,57 +450,12 @@ def test_classes_are_released_with_the_rest(ledger):
     assert at.get("plotly_chart")
 
 
-def test_an_old_release_opens_without_its_file(ledger):
-    released()
-    at = go(opened(), "answers")
-    assert not at.error
-    assert at.get("plotly_chart")
-    assert len(Ledger(ledger).entries()) == 1
-
-
 def test_forgetting_leaves_nothing():
     at = press(released(), "Forget this file")
     assert at.session_state["own"] == state.OwnerSession()
     for key in ("own-opened", "own-previews"):
         assert key not in at.session_state
     assert at.session_state["tab-draft"] == "", "the browser is told to empty its tab"
-
-
-def test_two_sessions_do_not_see_each_other():
-    one, other = declared(), opened()
-    assert other.session_state["own"].raw == b""
-    assert one.session_state["own"].raw != b""
-    assert not re.search(r"\bage\b", text_of(other))
-
-
-def test_widgets_are_told_their_value_in_every_run():
-    """A browser that never hears of a run, because the next one overtook it, takes the value from the default."""
-
-    def silent(at: AppTest) -> list[str]:
-        """Widgets of this run whose element alone does not say what they show."""
-        found = []
-        for node in [*at.slider, *at.number_input, *at.text_input, *at.text_area, *at.selectbox, *at.radio]:
-            told = node.proto.default
-            if node.key.startswith("own-") and node.value is not None and node.key != "own-step":
-                if node.type == "slider":
-                    same = list(told) == [node.value]
-                elif node.type in ("radio", "selectbox"):
-                    same = node.proto.options[told] == node.format_func(node.value)
-                else:
-                    same = told == node.value
-                found += [] if same else [node.key]
-        return found
-
-    at = declared()
-    widget(at, "number_input", "people").set_value(3).run()
-    assert silent(calm(at)) == []
-    go(at, "plan")
-    widget(at, "slider", "strength").set_value(0.7).run()
-    widget(at, "number_input", "rows").set_value(5000).run()
-    widget(at, "selectbox", "kind").set_value("approx").run()
-    widget(at, "radio", "pick").set_value(2).run()
-    assert silent(calm(at)) == []
-    assert widget(at, "slider", "strength").value == 0.7
 
 
 def test_what_was_typed_last_is_taken_in_where_the_table_is_not_drawn():
@@ -643,62 +471,12 @@ def test_what_was_typed_last_is_taken_in_where_the_table_is_not_drawn():
     assert at.session_state["own"].declared.columns[0].high == 99.0
 
 
-def test_what_was_typed_last_survives_the_choice_of_the_class_column():
-    at = given()
-    type_in(at, {2: {"low": 1, "high": 300, "reason": "the scale"}})
-    widget(at, "selectbox", "label").set_value("age").run()
-    typed = calm(at).session_state["own"].typed
-    assert typed.loc[2, ["low", "high", "reason"]].tolist() == [1.0, 300.0, "the scale"]
-    assert not typed.loc[1, "use"]
-
-
-@pytest.mark.parametrize("n_public", [True, False])
-def test_a_number_of_rows_typed_on_plan_stops_no_release(ledger, n_public):
-    at = go(declared(n_public=n_public), "plan")
-    widget(at, "number_input", "rows").set_value(5000).run()
-    press(press(limited(at), "Release ..."), "Confirm and release")
-    assert not at.error
-    assert [entry.state for entry in Ledger(ledger).entries()] == ["stored"]
-
-
 def test_a_cell_that_is_no_number_is_named_and_nothing_is_declared_with_it():
     at = declared()
     type_in(go(at, "declare"), {1: {"high": "1,500"}})
     press(at, "Declare")
     assert [e.value for e in at.error if "which is not a finite number" in e.value]
     assert at.session_state["own"].declared == declaration()
-
-
-@pytest.mark.parametrize("number", [0.1, 120.0, -1234567.5, 12345678901234567.0, 0.1 + 0.2, 1e300])
-def test_a_bound_is_shown_to_its_last_digit(number):
-    assert float(private_file._exact(number).replace(",", "")) == number
-    assert private_file._exact(1234.0) == "1,234"
-
-
-def test_declare_says_what_the_choices_cost_the_receiver():
-    """With cells missing, filled ones keep the regression, and measured ones have the wider interval."""
-    at = given()
-    own = at.session_state["own"]
-    own.kept["missing-share"] = 0.4
-    press(fill(at, declaration()), "Declare")
-    page = next(h.value for h in at.get("html") if "Regression, axes" in h.value)
-    head, *lines = [re.findall(r"<t[hd][^>]*>(.*?)</t", line) for line in re.findall(r"<tr>(.*?)</tr>", page)]
-    found = pd.DataFrame(lines, columns=head).set_index("Choice")
-    assert found["Regression, axes, graph"].to_dict() == {
-        "Missing cells: as the typical value": "yes",
-        "Missing cells: measured by pairs": "no",
-        "Row bound: no row shortened": "yes",
-    }
-    half = found.iloc[:, -1].str.removeprefix("± ").astype(float)
-    assert 0 < half.iloc[0] < half.iloc[1] <= 1
-    assert any(f"{percent(0.4)} of the cells missing" in c.value.replace("\\", "") for c in at.caption)
-
-
-@pytest.mark.parametrize("rule", ["typical", "pairs", "drop-row"])
-def test_the_share_of_missing_cells_is_asked_under_every_rule(rule):
-    at = fill(given(), declaration(n_public=False, missing=rule))
-    widget(at, "slider", "missing-share").set_value(0.2).run()
-    assert calm(at).session_state["own"].kept["missing-share"] == 0.2
 
 
 CODEBOOK = f"""variable,type,min,max,most,levels,missing codes,reason
@@ -725,22 +503,6 @@ def test_a_codebook_fills_every_field_of_the_form(name):
     assert (age.kind, age.low, age.high, age.usual, age.missing_codes) == ("integer", 0, 120, (20, 70), ("-9", "999"))
     assert (weight.kind, weight.low, weight.high, weight.reason) == ("number", 30, 200, "the scale ends there")
     assert (dose.kind, dose.values) == ("yes-no", ("0", "1"))
-
-
-def test_a_codebook_changes_a_kind_only_where_it_names_one():
-    at = given()
-    for lines in (
-        f"{NAMES[2]},,,yes-no,,0 | 1",
-        f"{NAMES[2]},,,,reread,",
-        f"{NAMES[2]},,,yes-no,,",
-        f"{NAMES[2]},0,4,number,,",
-    ):
-        uploader = next(u for u in at.file_uploader if u.label == "Declaration")
-        raw = f"name,low,high,kind,why,levels\n{lines}\n".encode()
-        press(calm(uploader.set_value(("codebook.csv", raw, "text/csv")).run()), "Fill the form from it")
-        line = at.session_state["own"].typed.iloc[3]
-        number = lines.endswith("number,,")
-        assert (line["kind"], line["levels"]) == (("number", "") if number else ("yes-no", "0 | 1"))
 
 
 @pytest.mark.parametrize(("raw", "said"), [
@@ -800,35 +562,6 @@ def test_marks_between_thousands_are_chosen_in_the_form():
     press(fill(at, declared), "Declare")
     (pay, _) = check_upload(at.session_state["own"].raw, at.session_state["own"].declared).columns
     assert (pay.missing, pay.unreadable) == (0, 0)
-
-
-def test_a_table_below_a_title_asks_where_its_names_stand():
-    """As Excel exports it, and as a workbook of one sheet; nothing is refused before it is asked."""
-    at = given(b"Survey of 2025,,\npay,age,owns\n1,40,1\n2,50,0\n")
-    mine = at.session_state["own"]
-    assert (mine.dialect, mine.header) == (None, ())
-    assert any("no name" in w.value for w in at.warning)
-    asked = f"own-written-{mine.file_id}-{mine.turn}"
-    at.number_input(key=f"{asked}-header-row").set_value(2).run()
-    press(at, "1.5 (decimal point)")
-    assert at.session_state["own"].header == ("pay", "age", "owns")
-    assert not at.warning or not any("no name" in w.value for w in at.warning)
-
-
-def test_a_workbook_below_a_title_asks_where_its_names_stand():
-    openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed: the extra files has it")
-    made, out = openpyxl.Workbook(), io.BytesIO()
-    for row in (["Survey of 2025"], [], ["pay", "age"], [1, 40], [2, 50]):
-        made.active.append(row)
-    made.save(out)
-    at = opened()
-    at.file_uploader[0].set_value(("survey.xlsx", out.getvalue(), "")).run()
-    mine = calm(at).session_state["own"]
-    assert (mine.dialect, mine.header) == (None, ())
-    asked = f"own-written-{mine.file_id}-{mine.turn}"
-    at.number_input(key=f"{asked}-header-row").set_value(3).run()
-    press(at, "Read the column names")
-    assert at.session_state["own"].header == ("pay", "age")
 
 
 def test_no_line_below_the_first_is_shown_before_it_is_chosen():

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
 from pages.your_data import wording
-from pages.your_data.declare import columns, practice
+from pages.your_data.declare import columns
 from pages.your_data.plan import example_table
 from privcov.bundle.read import open_stored
-from privcov.core.guarantees import ZCDP
 from privcov.ledger import Ledger
 from privcov.plots.words import plain
 from privcov.tables.declaration.private_file import Column, Declaration
@@ -20,14 +17,12 @@ from tests.pages.sent import everything
 from tests.pages.sent import plain as unmarked
 from tests.pages.test_own_data import (
     calm,
-    declaration,
     declared,
     fill,
     given,
     go,
     ledger,  # noqa: F401 - every ledger here is a temporary one
     limited,
-    opened,
     press,
     widget,
 )
@@ -107,49 +102,7 @@ def test_a_column_of_ids_is_taken_by_the_button_of_the_question(ledger):  # noqa
     assert f"{PERSONS} persons" in everything(at)
 
 
-def test_missing_cells_are_measured_in_every_column(ledger):  # noqa: F811
-    at = through(ward(missing="pairs"))
-    facts = stored(ledger)[1].measurement.facts
-    assert (facts.missing, facts.flagged) == ("pairs", tuple(range(len(WARD))))
-    own = at.session_state["own"]
-    assert Declaration.from_json(own.declared.to_json()) == own.declared
-    assert "over the rows that have both." in " ".join(wording.facts_in_words(own.declared))
-
-
-def test_a_share_of_the_row_bound_is_what_is_released(ledger):  # noqa: F811
-    through(ward(row_bound_fraction=0.5))
-    assert stored(ledger)[1].measurement.facts.row_bound == pytest.approx(0.5 * math.sqrt(len(WARD)), rel=1e-9)
-
-
-def test_everything_declared_under_advanced_is_said_before_a_row_is_read():
-    said = " ".join(wording.facts_in_words(of_ward(row_bound_fraction=0.25, missing="pairs")))
-    for part in ("'patient', and counts as one", "are measured", "longer than 0.25 of the longest"):
-        assert part in said
-    assert "means by group" not in said, "no column makes groups"
-    sexed = {"columns": (*of_ward().columns, Column("sex", kind="yes-no", values=("F", "M")))}
-    assert "means by group" in " ".join(wording.facts_in_words(of_ward(row_bound_fraction=0.25, **sexed)))
-    assert "means by group" not in " ".join(wording.facts_in_words(of_ward(**sexed)))
-    assert wording.facts_in_words(declaration()) == ["A missing cell counts as the typical value."]
-    by_class = declaration(n_public=False, missing="drop-row", label="arm", classes=("a", "b"))
-    assert wording.facts_in_words(by_class) == [
-        "A row with a missing cell is left out.",
-        "Classes in 'arm': 'a', 'b'. Plan and the matrices of Answers are for all rows. A method's covariance is "
-        "within the classes.",
-    ]
-    pairs = declaration(missing="pairs", label="arm", classes=("a", "b"))
-    assert "within the classes" not in " ".join(wording.facts_in_words(pairs)), "all rows are measured together"
-
-
 # --- a plan is that of its declaration --------------------------------------------------------------------------
-
-
-def test_a_plan_is_computed_anew_where_a_declared_fact_changed():
-    """In one visit, with what was computed before at hand; of shorter rows the noise is a quarter."""
-    at, shown = ward(), []
-    for fraction in (1.0, 0.5):
-        press(fill(go(at, "declare"), of_ward(row_bound_fraction=fraction)), "Declare")
-        shown.append(table(go(at, "plan"), "Expected error"))
-    assert shown[0] != shown[1]
 
 
 @pytest.mark.parametrize(
@@ -169,25 +122,7 @@ def test_every_fact_that_the_noise_may_depend_on_is_in_the_key_of_a_plan(change)
     assert len(keys) == 2
 
 
-def test_the_picked_candidate_stays_while_its_level_changes():
-    at = go(declared(), "plan")
-    widget(at, "radio", "pick").set_value(2).run()
-    widget(at, "number_input", "level-zcdp-2").set_value(0.7).run()
-    assert widget(calm(at), "radio", "pick").value == 2
-    assert at.session_state["own"].chosen == ZCDP(0.7)
-    assert list(widget(at, "radio", "pick").options) == [f"Candidate {k}" for k in (1, 2, 3)]
-
-
 # --- fewer clicks, fewer keys -----------------------------------------------------------------------------------
-
-
-def test_the_practice_table_is_declared_when_it_is_taken():
-    at = press(opened(), "Use the practice table")
-    own = at.session_state["own"]
-    assert own.declared == practice.declaration(own.declared.name.split()[-1])
-    assert not at.info
-    assert not at.error
-    assert own.checked is own.look is None, "no row was read"
 
 
 @pytest.mark.parametrize(("kind", "level"), [("zcdp", 0.1), ("approx", 1.0), ("pure", 1.0)])
@@ -197,42 +132,6 @@ def test_the_limit_begins_at_one_release_of_what_was_picked(kind, level, ledger)
     press(go(at, "release"), "Set the limit")
     assert str(Ledger(ledger).account("trial").limit) == str(at.session_state["own"].chosen)
     assert plain(level) in str(at.session_state["own"].chosen)
-
-
-def test_several_columns_are_meant_by_a_part_of_their_names():
-    """A bank table: yes-no columns and amounts are two fillings, and what stood there stays."""
-    at = given(("acc_a,acc_b,flag_a,flag_b\n" + "1,2,0,1\n" * 5).encode())
-    type_in(at, {2: {"high": 2.0}})
-    for part, high, why in (("FLAG", 1.0, "yes or no"), ("acc", 5000.0, "the contract")):
-        widget(at, "text_input", "all-part").set_value(part).run()
-        assert "2 of 4 columns, 2 of them ticked" in everything(calm(at))
-        widget(at, "number_input", "all-low").set_value(0.0).run()
-        widget(at, "number_input", "all-high").set_value(high).run()
-        widget(at, "text_input", "all-reason").set_value(why).run()
-        if part == "FLAG":
-            widget(at, "text_input", "all-typical").set_value("0").run()
-        press(at, "Fill in where empty")
-    typed = at.session_state["own"].typed
-    assert typed["low"].tolist() == [0.0] * 4
-    assert typed["high"].tolist() == [5000.0, 5000.0, 2.0, 1.0]
-    assert typed["typical"].tolist()[2:] == [0.0, 0.0]
-    assert typed["reason"].tolist() == ["the contract"] * 2 + ["yes or no"] * 2
-    assert widget(at, "text_input", "all-typical").value == "", "what was filled in goes into no other columns"
-    press(at, "Tick none")
-    assert at.session_state["own"].typed["use"].tolist() == [False, False, True, True]
-    widget(at, "text_input", "all-part").set_value("").run()
-    press(at, "Tick all")
-    assert at.session_state["own"].typed["use"].all()
-
-
-def test_a_declaration_changed_in_any_fact_is_noticed():
-    at = ward()
-    for kind, name, value in (("number_input", "fraction", 0.5), ("radio", "missing", "pairs")):
-        before = at.session_state["own"].declared
-        widget(at, kind, name).set_value(value).run()
-        assert any("You changed something since" in i.value for i in calm(at).info)
-        press(at, "Declare")
-        assert at.session_state["own"].declared != before
 
 
 def test_answers_never_opens_a_release_of_the_table_s_earlier_name(ledger):  # noqa: F811
@@ -274,21 +173,3 @@ def test_a_pasted_line_is_read_by_its_name(text, decimal, column):
 def test_pasted_lines_are_taken_all_or_none(text, word):
     with pytest.raises(ValueError, match=word):
         columns.pasted(text, HEADER)
-
-
-def test_a_table_is_declared_from_pasted_lines():
-    at = given(visits())
-    press(at, "Take 'patient' as the ids")
-    widget(at, "text_input", "name").set_value("ward").run()
-    widget(at, "text_input", "unit").set_value("one visit").run()
-    widget(at, "radio", "public").set_value(True).run()
-    widget(at, "radio", "missing").set_value("typical").run()
-    lines = [f"{name}\t{low:g}\t{high:g}\t\t\tknown before" for name, low, high in reversed(WARD)]
-    widget(at, "text_area", "pasted").set_value("\n".join([*lines, "temp\t1\t2"])).run()
-    press(at, "Take these lines")
-    assert any("'temp', which this file does not have" in unmarked(e.value) for e in at.error)
-    assert at.session_state["own"].typed["low"].isna().all()
-    widget(at, "text_area", "pasted").set_value("\n".join(lines)).run()
-    press(press(at, "Take these lines"), "Declare")
-    assert at.session_state["own"].declared == of_ward(), [e.value for e in at.error]
-    assert widget(at, "text_area", "pasted").value == ""

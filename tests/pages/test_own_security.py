@@ -15,9 +15,7 @@ from pages.common import cached, hosted, show
 from pages.your_data.answers import entries
 from pages.your_data.release import owner_view
 from privcov.bundle.read import bundle_of, open_stored
-from privcov.bundle.safe import cell, cells
 from privcov.ledger import Ledger
-from privcov.plots.words import brief
 from privcov.tables.declaration import csv_file
 from privcov.tables.declaration.private_file import Column, Declaration, read_private
 from tests.pages.sent import everything, plain
@@ -190,19 +188,6 @@ def test_no_word_of_a_private_table_leaves_its_session_on_any_step(tmp_path, mon
         assert not any(word in text for text in (*sent, caplog.text, out.out, out.err, *kept, *files)), word
 
 
-def test_the_owners_view_is_gone_after_its_button():
-    at = go(go(declared(table(), declaration()), "plan"), "view")
-    at.checkbox[0].check().run()
-    press(at, "Show me")
-    assert at.get("plotly_chart")
-    assert not at.get("download_button")
-    press(at, "Clear")
-    assert at.session_state["own"].look is None
-    assert not at.get("plotly_chart")
-    assert not at.metric
-    assert "Look(" not in repr([at.session_state[key] for key in at.session_state])
-
-
 # --- names --------------------------------------------------------------------------------------------------
 
 
@@ -252,29 +237,12 @@ def test_hostile_names_leave_in_files_as_text(ledger):
         assert name[0] != "/"
 
 
-def test_names_that_differ_by_what_cannot_be_seen_stay_apart():
-    assert cells(["plain", "pla\u200bin", "plain (2)"]) == ["plain", "plain (2)", "plain (2) (2)"]
-    assert [cell(name)[:1] for name in ("=a", "+a", "-a", "@a", "\u202e=a", " =a")] == ["'"] * 6
-
-
-def test_a_name_turns_or_widens_no_label():
-    assert brief("\u202egnp.exe") == "gnp.exe"
-    assert brief("a" * 5000) == "a" * 25 + "…"
-    assert brief("weight") == "weight"
-
-
 @pytest.mark.parametrize("name", HOSTILE)
 def test_markdown_sees_no_hostile_name(name):
     shown = show.as_text(f"Column {name!r} has no bounds.")
     assert all(
         shown[at - 1] == "\\" for at, letter in enumerate(shown) if letter in "`*[]<>$" and shown[at - 1] != "\\"
     )
-
-
-def test_a_zero_byte_in_a_name_is_refused():
-    at = session(b"age,we\0ight\n1,2\n")
-    assert "zero byte" in plain(at.error[0].value)
-    assert not at.session_state["own"].raw
 
 
 # --- cells --------------------------------------------------------------------------------------------------

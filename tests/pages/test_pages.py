@@ -15,9 +15,7 @@ from streamlit.testing.v1.element_tree import ElementTree, Widget
 import privcov
 from pages.common import frame, show
 from pages.common.frame import MENU
-from pages.common.strip import GROUPS, HEADING
-from pages.common.study import DEFAULT_METHOD, DEFAULT_SOURCE, Study, means_study
-from privcov.data_sources.base import SOURCES
+from pages.common.study import DEFAULT_METHOD, Study, means_study
 from privcov.metrics.errors import error, waterfall
 from privcov.plots.words import percent
 from tests.pages.test_upload import declared
@@ -160,22 +158,6 @@ def test_estimate_shows_what_privcov_computes(kind):
     assert alt.endswith(f"It ends at {percent(wrong)}.")
 
 
-def test_estimate_shows_what_a_mixture_is_made_of_in_words_and_as_a_bar():
-    """The bar has the shares of the release's own note; without a pattern there is none."""
-    query = {"data.n": "2000", "data.d": "20"}
-    at = open_page("pages/1_Estimate.py", **query, **{"method.structure": "mixture"})
-    data = privcov.source("ar1-covariance", n=2000, d=20, random_state=0)
-    rel = privcov.release(data, privcov.ZCDP(0.1), "auto-cov", random_state=1, structure="mixture")
-    (words,) = [note for note in rel.notes if note.startswith("Off the diagonal, of the population: ")]
-    assert any(words in caption.value for caption in at.caption)
-    spec, _ = chart(at, "One bar")
-    pieces = [(piece["x"][0], piece["name"]) for piece in spec["data"]]
-    told = ", ".join(f"{share:.0f} % {name}" for share, name in pieces if share >= 0.5)
-    assert words == f"Off the diagonal, of the population: {told}."
-    plain = open_page("pages/1_Estimate.py", **query)
-    assert not any(alt.startswith("One bar") for alt in alts(plain))
-
-
 def test_the_statement_on_the_page_is_the_release_s_own():
     at = open_page("pages/1_Estimate.py", **SMALL)
     rel = privcov.release(
@@ -212,31 +194,6 @@ def test_the_picture_melts_only_the_release_moves():
     assert first["z"] != second["z"]
 
 
-def test_the_default_slider_changes_the_error_at_least_fivefold():
-    """On the table that a visitor sees who comes without a link."""
-    size = {"kind": "approx", "data.n": "5000", "data.d": "40"}
-    low, high = (open_page("pages/1_Estimate.py", **size, epsilon=epsilon) for epsilon in ("0.05", "20"))
-    errors = [float(answer(at, "error").rstrip("%")) for at in (low, high)]
-    assert errors[0] >= 5 * errors[1]
-
-
-def test_home_s_slider_changes_the_error_at_least_fivefold_too():
-    low, high = (open_page("app.py", epsilon=epsilon) for epsilon in ("0.05", "20"))
-    errors = [float(answer(at, "error").rstrip("%").replace(",", "")) for at in (low, high)]
-    assert errors[0] >= 5 * errors[1]
-
-
-def test_alternatives_contain_the_plotted_value():
-    at = open_page("pages/1_Estimate.py", **SMALL)
-    rel = privcov.release(
-        privcov.source("ar1-covariance", n=2000, d=6, random_state=0), privcov.ZCDP(0.1), "auto-cov", random_state=1
-    )
-    off = np.triu(np.abs(rel.matrix), 1)
-    i, j = np.unravel_index(off.argmax(), off.shape)
-    _, alt = chart(at, "Heatmap of released covariance")
-    assert f"{rel.matrix[i, j]:.3g}, between x{i + 1} and x{j + 1}" in alt
-
-
 def test_draw_again_changes_the_noise_and_the_address():
     at = open_page("pages/1_Estimate.py", **SMALL)
     before = chart(at, "Heatmap of released")[0]
@@ -255,31 +212,6 @@ def test_a_control_writes_the_address_and_the_study_follows_to_other_pages():
     assert not at.exception
     assert at.select_slider(key="w.epsilon").value == 0.5
     assert at.session_state["study"] == Study(kind="approx", epsilon=0.5, data=(("d", 6), ("n", 2000)))
-
-
-def test_the_data_sets_stand_under_headings_that_change_nothing():
-    at = open_page("pages/1_Estimate.py", **SMALL)
-    box = at.selectbox(key="w.source")
-    assert box.options[0] == "Your own table ..."
-    heads = [option for option in box.options if option.startswith("—")]
-    assert heads == ["— Simulated —", "— Bundled —"]
-    assert len(box.options) == 1 + len(heads) + len(SOURCES.all())
-    for card in SOURCES.all():
-        before = [h for h in box.options[: box.options.index(card.label)] if h in heads]
-        assert before[-1] == f"— {GROUPS[card.group]} —"
-    study = at.session_state["study"]
-    box.set_value(HEADING + "Simulated").run()
-    assert at.session_state["study"] == study
-    assert at.selectbox(key="w.source").value == (study.source or DEFAULT_SOURCE)
-    assert not at.error
-
-
-def test_choosing_another_source_forgets_the_old_parameters():
-    at = open_page("pages/1_Estimate.py", **SMALL)
-    at.selectbox(key="w.source").set_value("wine").run()
-    assert at.query_params["source"] == "wine"
-    assert "data.n" not in at.query_params
-    assert not at.error
 
 
 def test_a_method_that_cannot_give_the_guarantee_says_so_and_the_page_stays():
@@ -309,46 +241,6 @@ def test_spectra_counts_what_lies_in_the_band():
     assert metric(at, "Not separately recoverable") == f"{inside} of 6"
     _, alt = chart(at, "Eigenvalues")
     assert f"{inside} noisy eigenvalues lie inside it" in alt
-
-
-def test_the_csv_source_asks_for_a_file_and_other_pages_say_where():
-    at = open_page("pages/1_Estimate.py")
-    at.selectbox(key="w.source").set_value("csv").run()
-    assert not at.exception
-    at.switch_page("pages/4_Spectra.py").run()
-    assert "Open Estimate" in at.error[0].value
-
-
-def a_page_of_its_own():
-    import streamlit as st
-
-    from pages.common import frame
-
-    study = frame.page("OwnerSession", keeps=("lesson",))
-    st.button("Next", on_click=lambda: frame.set_query(lesson="2"))
-    st.button("None", on_click=lambda: frame.set_query(lesson=""))
-    st.text(f"{frame.page_setting('lesson', 'first')} {study.seed}")
-
-
-def test_a_page_keeps_settings_of_its_own_in_its_address(monkeypatch):
-    monkeypatch.setattr(frame, "_menu", lambda: None)  # a script made from a function has no pages beside it
-    at = AppTest.from_function(a_page_of_its_own, default_timeout=patient(30))
-    at.query_params["lesson"], at.query_params["seed"], at.query_params["other"] = "7", "3", "x"
-    at.run()
-    assert at.text[0].value == "7 3"
-    assert dict(at.query_params) == {"lesson": "7", "seed": "3", "kind": "approx"}
-    at.button[0].click().run()
-    assert at.text[0].value == "2 3"
-    assert at.query_params["lesson"] == "2"
-    at.button[1].click().run()
-    assert at.text[0].value == "first 3"
-    assert "lesson" not in at.query_params
-    at.query_params["lesson"] = "4"  # the back button, or a link
-    at.run()
-    assert at.text[0].value == "4 3"
-    del at.query_params["lesson"]
-    at.run()
-    assert at.text[0].value == "first 3"
 
 
 # --- every kind of guarantee on every page ------------------------------------------------------------------
@@ -405,12 +297,3 @@ def test_every_kind_of_guarantee_forth_and_back_by_its_buttons_and_by_a_link(fil
         at.run()
         has_no_failure(at, f"{file}, {table}, {kind} by a link")
         assert at.session_state["study"].kind == kind
-
-
-@pytest.mark.parametrize("file", [p for p in PAGES if p not in WITH_KINDS and "/8_" not in p])  # 8: slow, without one
-def test_every_kind_of_guarantee_by_a_link_on_pages_without_its_buttons(file, browser):
-    at = first_run(file)
-    for kind in KINDS_WALKED[:4]:
-        at.query_params["kind"] = kind
-        at.run()
-        has_no_failure(at, f"{file}, {kind} by a link")

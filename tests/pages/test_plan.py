@@ -10,12 +10,10 @@ from streamlit.testing.v1 import AppTest
 import privcov
 from pages.your_data.declare import practice
 from pages.your_data.plan import alternatives
-from pages.your_data.plan.alternatives import with_choices
 from privcov.data_sources.example import written
-from privcov.steward.choices import Choice
 from privcov.steward.example_rows import ExampleRows, Invention, invented
 from privcov.steward.preview import planned_noise, preview
-from privcov.tables.declaration.private_file import Column, Declaration, read_private
+from privcov.tables.declaration.private_file import Column, read_private
 from tests.pages.test_own_data import SECRET, calm, declaration, declared, go, ledger, press, table, text_of, widget
 
 __all__ = ["ledger"]  # every test here has a ledger of its own
@@ -118,18 +116,6 @@ def test_choices_are_tried_on_a_press_and_say_why():
     assert "instead of" in said
     widget(at, "number_input", "level-zcdp-1").set_value(0.11).run()
     assert "instead of" not in text_of(calm(at))  # the answer belongs to its question
-
-
-def test_chosen_weights_keep_their_ratios_also_beside_ranges():
-    """A weight of 1 beside a range would be taken for one that nobody declared."""
-    columns = (Column("age", usual=(20, 70)), Column("pay", usual=(1, 3)), Column("dose", 0, 1, reason="it is so"))
-    before = Declaration("t", "one person", columns)
-    one = Choice("weight", (1.0, 3.0, 1.0), 0.1, 0.2, "why", before.on_rows(np.zeros((1, 3)), None).facts)
-    other = dataclasses.replace(one, name="row_bound_fraction", value=0.25)
-    after = with_choices(before, [one, other])
-    assert [column.weight / after.columns[0].weight for column in after.columns] == [1.0, 3.0, 1.0]
-    assert after.row_bound_fraction == 0.25
-    assert with_choices(before, [other]).columns == columns
 
 
 def test_typed_columns_are_planned(draws):

@@ -1,17 +1,13 @@
 """Published results: the papers at a glance, and every table and figure as it was decided and stored."""
 
-import math
-
-import numpy as np
-import pandas as pd
 import pytest
 
 from pages.common import show
-from pages.published import front, opened
+from pages.published import opened
 from pages.published.stored import stored
 from privcov.core.references import AUTHORS, place_in
 from privcov.plots import published as pictures
-from privcov.plots.palette import DARK, LIGHT, wash
+from privcov.plots.palette import LIGHT, wash
 from tests.pages.test_pages import chart, open_page
 
 PAGE = "pages/8_Published_results.py"
@@ -112,46 +108,3 @@ def test_a_figure_opens_from_a_link_with_its_panel_and_says_what_is_skipped_and_
     box(page, "published.table").set_value("5-figure-4").run()
     assert "20,000 and 60,000 pictures" in texts(page)
     assert show.as_text("Skipped, without their rows: 4-b, 4-c.") in texts(page)
-
-
-def test_a_link_to_what_is_not_there_is_a_sentence():
-    at = open_page(PAGE, table="9-table-9")
-    assert not at.exception
-    assert box(at, "published.table").value == opened.FIRST
-
-
-def test_a_multiple_of_n_is_told_with_its_interval():
-    line = {"least": 1.0, "times": 3.0, "times_low": 2.0, "times_high": 5.0}
-    assert front.multiple(line, "times") == "3 (2 to 5)"
-    assert front.multiple(line | {"times_low": 1.0, "times_high": math.inf}, "times") == (
-        "3 (at most 1 to more than computed)"
-    )
-    assert front.multiple(line | {"times": 1.0}, "times") == "at most 5"
-    assert front.multiple(line | {"times": math.inf}, "times") == "more than computed (from 2)"
-    assert front.multiple(line | dict.fromkeys(("times", "times_low"), math.inf), "times") == "more than computed"
-    assert front.multiple(line | {"times": math.nan}, "times") == "-"
-
-
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_the_chart_of_a_panel_draws_both_versions_of_every_line(palette):
-    found = stored("curves/2-figure-2.csv")
-    made = pictures.panel(found, palette, x="epsilon", y="wrong", log=False, methods=False)
-    assert {t.line.dash for t in made.figure.data} == {"dash", "solid"}
-    assert {t.name for t in made.figure.data} == set(found["line"])
-    level = next(t for t in made.figure.data if t.name == "guessing")
-    assert len(set(level.y)) == 1  # an answer without a level is drawn across
-    one = next(t for t in made.figure.data if t.name == "DP-RP" and t.line.dash == "dash")
-    points = found[(found["line"] == "DP-RP") & (found["variant"] == "as published")].sort_values("x")
-    np.testing.assert_allclose(one.y, points["value"])
-    np.testing.assert_allclose(one.error_y.array, points["se"])
-
-
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_the_chart_puts_equal_numbers_on_the_diagonal(palette):
-    printed = np.array([1.0, 2.0, 3.0, 4.0])
-    words = ["within error", "within error", "same order", "different"]
-    found = pd.DataFrame({"value": printed, "ours": printed * [1, 1, 2, 100], "agreement": words})
-    picture = pictures.scatter(found.assign(printed_value="1"), list("abcd"), palette)
-    shown = {trace.name: len(trace.x) for trace in picture.figure.data if trace.name}
-    assert shown == {"within error": 2, "same order": 1, "different": 1}
-    assert "2 within error, 1 same order, 1 different" in picture.alt

@@ -1,6 +1,5 @@
 """Read a bundle: no ledger, no token and no row; every answer with its reason, and none where the check fails."""
 
-import io
 import json
 import zipfile
 from pathlib import Path
@@ -18,7 +17,6 @@ from privcov.bundle.derived import zipped
 from privcov.core.guarantees import ZCDP
 from privcov.ledger import Ledger
 from privcov.plots.words import percent
-from privcov.releases.display import matrix_of
 from tests import forging
 from tests.pages.sent import plain
 from tests.patience import patient
@@ -120,14 +118,6 @@ def test_it_stays_open_on_a_hosted_server_without_ledger_or_token(clear, no_ledg
         view(at, name)
         assert not at.error, (name, [e.value for e in at.error])
     assert not no_ledger.exists()
-
-
-def test_the_owner_s_way_says_where_a_bundle_is_read_on_a_hosted_server(monkeypatch):
-    monkeypatch.setenv(hosted.HOSTED, "1")
-    at = AppTest.from_file(APP, default_timeout=patient(60))
-    at.switch_page(PAGE).run()
-    assert any("Read a bundle" in m.value for m in at.markdown)
-    assert not at.file_uploader
 
 
 def test_the_address_opens_the_door_and_holds_nothing_else(clear):
@@ -255,25 +245,6 @@ def test_a_scale_on_the_page_has_the_numbers_of_python(clear):
     assert "['age', 'glucose']).correlations()" in calm(at).code[0].value
 
 
-def test_groups_of_shortened_rows_are_not_offered(tmp_path):
-    """A yes-no cell of a shortened row has any value between its two, so no group has a mean."""
-    rng = np.random.default_rng(4)
-    table = pd.DataFrame({"x": rng.uniform(0, 100, 2000), "sex": rng.choice(["F", "M"], 2000)})
-    kinds = {"x": privcov.Kind("number", 0, 100), "sex": privcov.Kind("yes-no", values=["F", "M"])}
-    offered = {}
-    for fraction in (0.5, 1.0):
-        name = f"of {fraction:g}"
-        private = privcov.PrivateDataset.from_rows(table, kinds=kinds, name=name, row_bound_fraction=fraction)
-        ledger = Ledger(tmp_path / f"{fraction}.sqlite")
-        ledger.set_limit(name, ZCDP(1.0))
-        rel = privcov.release_private(private, ZCDP(1.0), "auto-cov", ledger=ledger)
-        rel.save_bundle(tmp_path / f"{fraction}.zip")
-        at = dropped((tmp_path / f"{fraction}.zip").read_bytes())
-        offered[fraction] = "Groups" in widget(at, "segmented_control", "answer").options
-        assert privcov.answers(rel).group_means("sex")["identified"].any() == offered[fraction]
-    assert offered == {0.5: False, 1.0: True}
-
-
 def test_groups_on_the_page_have_the_numbers_of_python(tmp_path, clear):
     assert "Groups" not in widget(dropped(clear), "segmented_control", "answer").options
     rng = np.random.default_rng(3)
@@ -290,89 +261,6 @@ def test_groups_on_the_page_have_the_numbers_of_python(tmp_path, clear):
     widget(at, "selectbox", "grouped").select_index(2).run()
     assert csv_of(calm(at), "group")["ci_high"].tolist() == found.group_means("ward=B")["ci_high"].tolist()
     assert "group_means('ward=B')" in at.code[0].value
-
-
-def test_a_score_of_scales_is_a_column_of_the_regression(clear):
-    at, found = view(dropped(clear), "scales"), privcov.answers(privcov.open_bundle(clear))
-    items = list(found.columns[2:5])
-    widget(at, "multiselect", "items").set_value(items).run()
-    widget(at, "segmented_control", "answer").set_value("regression").run()
-    widget(at, "toggle", "with-score").set_value(True).run()
-    at = calm(at)
-    scored = found.with_score("score", items)
-    rest = [name for name in scored.columns if name != scored.columns[0]]
-    assert csv_of(at, "std_error")["column"].tolist() == rest[:4]
-    wanted = scored.regress(scored.columns[0], rest[:4])["ci_low"].tolist()
-    assert csv_of(at, "std_error")["ci_low"].tolist() == pytest.approx(wanted)
-    assert f"with_score('score', {items!r}, []).regress(" in at.code[0].value
-
-
-def test_a_ridge_that_two_values_refuse_does_not_blame_the_noise(tmp_path):
-    table = pd.DataFrame(rows()[:, :2], columns=list("xz"))
-    table["smokes"] = np.where(np.random.default_rng(3).random(len(table)) < 0.4, "yes", "no")
-    table["ward"] = np.random.default_rng(4).choice(["a", "b", "c"], len(table))
-    kinds = {"smokes": privcov.Kind("yes-no", values=("no", "yes"))}
-    kinds |= {name: privcov.Kind("number", 0, 100) for name in "xz"}
-    kinds["ward"] = privcov.Kind("category", values=("a", "b", "c"))
-    ledger = Ledger(tmp_path / "two.sqlite")
-    ledger.set_limit("ward", ZCDP(1000.0))
-    private = privcov.PrivateDataset.from_rows(table, kinds=kinds, name="ward")
-    rel = privcov.release_private(private, ZCDP(1000.0), "auto-cov", ledger=ledger)
-    rel.save_bundle(tmp_path / "out.zip")
-    at = view(dropped((tmp_path / "out.zip").read_bytes()), "regression")
-    assert not at.warning
-    assert widget(at, "selectbox", "target").value == 1, "the first number"
-    assert at.get("plotly_chart")
-    assert any("linear in the others on average" in c.value for c in at.caption)
-    offered = ["z", "smokes=yes", "ward=a", "ward=b"]  # ward=c follows from the others
-    assert (widget(at, "multiselect", "on-1").options, widget(at, "multiselect", "on-1").value) == (offered, offered)
-    widget(at, "toggle", "everything").set_value(True).run()
-    assert not at.multiselect, "nothing to choose"
-    assert "regress('x', ['smokes=yes', 'z', 'ward=a', 'ward=b'])" in at.code[0].value
-    widget(at, "toggle", "everything").set_value(False).run()
-    widget(at, "selectbox", "target").set_value(4).run()
-    assert widget(at, "multiselect", "on-4").options == ["x", "z", "smokes=yes"], "for ward=b not its other levels"
-    widget(at, "selectbox", "target").set_value(1).run()
-    widget(at, "toggle", "everything").set_value(True).run()
-    assert calm(at).get("plotly_chart"), "and the slopes are told"
-    widget(at, "number_input", "ridge").set_value(0.5).run()
-    assert any("Columns of two values" in w.value for w in at.warning)
-    scales = view(dropped((tmp_path / "out.zip").read_bytes()), "scales")
-    assert widget(scales, "multiselect", "items").options == ["smokes=yes", "x", "z"], "levels make no scale"
-    assert not any("under this noise" in i.value for i in at.info)
-    assert not at.get("plotly_chart"), "nothing to draw"
-    assert not any("Intercept" in m.value for m in at.markdown)
-
-
-def test_a_category_alone_has_nothing_to_be_explained_by(tmp_path):
-    table = pd.DataFrame({"ward": np.random.default_rng(4).choice(["a", "b", "c"], 300)})
-    kinds = {"ward": privcov.Kind("category", values=("a", "b", "c"))}
-    ledger = Ledger(tmp_path / "one.sqlite")
-    ledger.set_limit("ward", ZCDP(1.0))
-    private = privcov.PrivateDataset.from_rows(table, kinds=kinds, name="ward")
-    privcov.release_private(private, ZCDP(1.0), "auto-cov", ledger=ledger).save_bundle(tmp_path / "out.zip")
-    at = view(dropped((tmp_path / "out.zip").read_bytes()), "regression")
-    widget(at, "toggle", "everything").set_value(True).run()
-    assert not calm(at).error
-    assert any("Choose at least one column" in i.value for i in at.info)
-
-
-def test_a_refused_regression_says_why_and_draws_nothing(noisy):
-    at = view(dropped(noisy), "regression")
-    (said,) = [w.value for w in at.warning]
-    assert "Not identified: 4 of 4." in plain(said)
-    assert "the noise" in said.lower()
-    assert any("No slope can be given under this noise" in i.value for i in at.info)
-    assert not at.get("plotly_chart")
-    assert any("R squared is **not identified**: the noise is" in m.value for m in at.markdown)
-    assert "low" not in csv_of(at, "reason"), "a column that holds nothing is not drawn"
-
-
-def test_loadings_that_are_not_identified_have_a_reason_and_no_number(noisy):
-    at = view(dropped(noisy), "spectrum")
-    (said,) = [w.value for w in at.warning]
-    assert "An eigenvalue is too close to the next one (18)" in plain(said)
-    assert "estimate" not in next(d.value for d in at.dataframe if "axis" in d.value.columns)
 
 
 def test_pure_noise_is_an_empty_cell_in_every_matrix(noisy, clear, pictures):
@@ -444,29 +332,6 @@ def test_bytes_and_a_path_open_alike(clear, tmp_path):
     assert (here.checked, here.statement) == (there.checked, there.statement)
     stated = forging.files_of(clear)["statement.txt"].decode()
     assert [f"{title}: {text}" for title, text in here.statement] == stated.splitlines()
-
-
-def test_every_method_that_fits_estimates_from_the_one_measurement(clear, pictures):
-    """Auto first, the files' own matrix last; each is that of the opened bundle, and spends nothing."""
-    at, bundle = dropped(clear), privcov.open_bundle(clear)
-    by = next(s for s in at.selectbox if s.label == "Estimated by")
-    assert by.options == ["Auto (shrinkage)", "Gaussian mechanism", "DP thresholding",
-                          "Modified DP thresholding", "Projection mechanism", "Unshrunk"]  # fmt: skip
-
-    def cells() -> np.ndarray:
-        return np.array(pictures["square-own-correlation"].figure.data[0].customdata)
-
-    for method in ("auto-cov", "dp-thresholding", "gaussian-cov"):
-        by.set_value(method).run()
-        assert not at.exception
-        assert cells() == pytest.approx(matrix_of(bundle.estimate(method), "correlation"), abs=1e-6)
-    assert bundle.estimate("auto-precision").precision.shape == (6, 6)
-    with pytest.raises(ValueError, match="gives Pure DP"):
-        bundle.estimate("laplace-cov")
-    by.set_value("").run()
-    with zipfile.ZipFile(io.BytesIO(clear)) as files:
-        stored = pd.read_csv(io.BytesIO(files.read("matrices/correlation.csv")), index_col=0).to_numpy()
-    assert cells() == pytest.approx(stored, abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["classes, hidden n", "missing cells", "typed columns", "laplace"])

@@ -10,14 +10,11 @@ import pytest
 import privcov
 from pages.common import show
 from pages.estimate import shown
-from pages.graphs import board
 from pages.your_data.answers import entries
 from pages.your_data.answers.context import doubtful
 from pages.your_data.answers.context import verdict as own_verdict
 from privcov.bundle.verdict import noise_on_entries
-from privcov.inference.unbiased import REASONS, TOO_NOISY, TWO_VALUED
 from privcov.metrics.errors import error, reference_matrix
-from privcov.metrics.graphs import Recovery
 from privcov.releases.display import matrix_of
 from tests.pages.test_pages import alts, open_page
 
@@ -53,12 +50,6 @@ def test_a_table_with_units_is_shown_as_correlations_and_by_a_switch_in_its_own_
     own = reference_matrix(data, "covariance", "sample") * np.outer(data.scale, data.scale)
     assert drawn(pictures, "sample") == pytest.approx(own, rel=1e-5)
     assert any("own units" in caption.value for caption in at.caption)
-
-
-def test_a_simulated_table_has_no_switch():
-    at = open_page(ESTIMATE, **{"data.n": "2000", "data.d": "6"})
-    assert any(alt.startswith("Heatmap of released covariance") for alt in alts(at).values())
-    assert not any(group.label == "Matrices" for group in at.get("button_group"))
 
 
 def test_the_strongest_pairs_are_those_of_the_table_beside_the_release(wine):
@@ -100,56 +91,6 @@ def test_the_verdict_follows_the_answers_that_release_nothing():
     assert "worse than the zero matrix" in said[0]
 
 
-@pytest.mark.parametrize(
-    "rows", [np.random.default_rng(1).uniform(-1, 1, (1000, 5)), np.random.default_rng(1).uniform(-1, 1, (50, 1))]
-)
-def test_a_small_error_is_of_use_where_the_diagonal_is_as_good(rows):
-    """Independent columns, and a single one, whose diagonal is all of the sample."""
-    data = privcov.Dataset.from_rows(rows, bounds=[(-1, 1)] * rows.shape[1])
-    assert word(privcov.release(data, privcov.ZCDP(1.0), "auto-cov", random_state=1), data).startswith("**Useful here")
-
-
-def test_where_the_error_is_clipping_a_larger_row_bound_is_the_remedy():
-    data = privcov.source("ar1-covariance", n=2000, d=6, random_state=0)
-    short = data.with_row_bound(data.row_bound / 4)
-    assert "A larger row bound would help." in word(
-        privcov.release(short, privcov.ZCDP(10.0), "auto-cov", random_state=1), short
-    )
-    assert "More rows" in word(privcov.release(data, privcov.ZCDP(1e-4), "auto-cov", random_state=1), data)
-
-
-def test_what_has_no_remedy_gets_none_and_rows_that_do_not_vary_say_so():
-    data = privcov.source("ar1-covariance", n=2000, d=6, random_state=0)
-    zero = word(privcov.release(data, privcov.ZCDP(1.0), "zero", random_state=0), data)
-    assert zero.startswith("**Useless here")
-    assert "would help" not in zero
-    few = privcov.source(
-        "ar1-covariance", n=3, d=20, random_state=0
-    )  # the sample itself is farther from the truth than zero
-    assert "Closer" not in word(privcov.release(few, privcov.ZCDP(1.0), "zero", random_state=0), few)
-    still = privcov.Dataset.from_rows(np.full((20, 3), 0.2), bounds=[(-1, 1)] * 3)
-    rel = privcov.release(still, privcov.ZCDP(1.0), "auto-cov", random_state=1)
-    assert shown.verdict(0.0, still, rel) == "**Nothing varies in these rows.**"
-    assert shown.strongest(still, np.eye(3), 0.1) == ""
-    apart = privcov.source("ar1-covariance", n=20_000, d=3, rho=0.0, random_state=0)  # correlations about .01
-    assert shown.strongest(apart, np.eye(3), 0.1) == ""
-
-
-def test_every_release_has_its_verdict_and_the_strip_its_error():
-    """On every page of Explore that shows one release, with the number that the strip says."""
-    for page in ("1_Estimate", "3_Graph_recovery", "4_Spectra"):
-        at = open_page(f"pages/{page}.py", kind="zcdp", rho="0.1")
-        body = " ".join(h.proto.body for h in at.main.get("html"))
-        assert "Error to truth" in body, page
-        assert re.search(r"\*\*(Useful|Rough|Useless) here\.\*\*", " ".join(m.value for m in at.markdown)), page
-
-
-def test_a_graph_is_of_use_by_the_edges_it_finds():
-    said = [board.verdict(Recovery(tp=tp, fp=fp, fn=10 - tp, tn=50)) for tp, fp in ((10, 0), (8, 3), (5, 5), (0, 0))]
-    assert [text.split()[0] for text in said] == ["**Useful", "**Useful", "**Rough", "**Useless"]
-    assert ["would help" in text for text in said] == [False, False, True, True]
-
-
 def test_a_private_release_is_of_use_by_what_it_tells_of_correlations():
     """Narrower intervals, a better word; what is not identified counts as wholly unknown."""
     said = []
@@ -162,17 +103,6 @@ def test_a_private_release_is_of_use_by_what_it_tells_of_correlations():
     assert [text.split()[0] for text in said] == ["**Useful", "**Rough", "**Useless", "**Useless"]
     assert "± 0.20" in said[1]
     assert "± 1.00" in said[3]
-
-
-def test_a_table_of_one_category_has_no_two_columns_to_compare():
-    rows = pd.DataFrame({"ward": list("AABBC") * 400})
-    data = privcov.Dataset.from_rows(rows, kinds={"ward": privcov.Kind("category", values=["A", "B", "C"])})
-    found = privcov.answers(
-        privcov.release(data, privcov.ZCDP(5.0), "auto-cov", random_state=1, centre="joint")
-    ).correlations()
-    assert len(found) == 3
-    for words in (own_verdict(found), entries.real_ones(found)):
-        assert words == "There are no two columns to compare."
 
 
 def test_levels_of_one_column_are_not_pale_and_not_counted():
@@ -206,29 +136,6 @@ def test_a_pair_that_is_not_identified_is_an_empty_cell():
     assert entries._others(0, 0) == ""
 
 
-def test_a_verdict_is_about_the_pairs_whose_law_is_known():
-    table = pd.DataFrame(
-        {"ci_low": [0.1, np.nan], "ci_high": [0.2, np.nan], "identified": [True, False], "reason": ["", ""]}
-    )
-    table.attrs["level"] = 0.95
-    table.loc[1, "reason"] = REASONS[TWO_VALUED]
-    assert own_verdict(table).startswith("**Useful here.**")
-    table.loc[1, "reason"] = REASONS[TOO_NOISY]
-    assert not own_verdict(table).startswith("**Useful here.**")
-
-
-def test_noise_as_large_as_a_correlation_is_said_in_words(wine):
-    data, _ = wine
-    rel = privcov.release(data, privcov.ZCDP(0.01), "gaussian-cov", random_state=1)
-    noise = rel.raw.distribution.off_diagonal_std * rel.row_bound**2
-    assert "lost in the noise" in shown.strongest(data, matrix_of(rel, "correlation"), noise)
-    assert shown.strongest(data, np.eye(data.d), noise).count("released as 0") == 3
-    raised = shown.colours(data, rel, show.CORRELATIONS)
-    low = (np.diag(rel.matrix) / data.scale**2 < rel.raw.distribution.diagonal_std * rel.row_bound**2).sum()
-    assert low
-    assert f"{low} of 13 released variances are below the noise" in raised
-
-
 def test_where_correlations_are_shown_their_own_error_counts():
     """One column has nearly all the variance, so the covariance is right where the correlations are lost."""
     rng = np.random.default_rng(2)
@@ -243,21 +150,3 @@ def test_where_correlations_are_shown_their_own_error_counts():
     apart = (matrix_of(rel, "correlation") - np.corrcoef(data.rows.T))[np.triu_indices(6, 1)]
     told = float(re.search(r"error of a correlation is ([\d.]+);", said)[1])
     assert told == pytest.approx(np.sqrt(np.mean(apart**2)), rel=0.1)
-
-
-def test_small_correlations_that_are_lost_in_the_noise_are_of_no_use():
-    """Unrelated columns that use a small part of their bounds: zero is as good, and says as much."""
-    rows = np.random.default_rng(4).uniform(0, 0.03, (800, 4))
-    data = privcov.Dataset.from_rows(rows, bounds=[(0, 1)] * 4)
-    for rho, said in ((0.5, "Useless"), (1e8, "Useful")):
-        rel = privcov.release(data, privcov.ZCDP(rho), "auto-cov", random_state=1)
-        wrong = error(rel, data, relative=True)
-        assert shown.verdict(wrong, data, rel, show.CORRELATIONS).startswith(f"**{said} here")
-
-
-def test_a_release_closer_to_the_truth_than_the_rows_says_why():
-    data = privcov.source("ar1-covariance", n=5000, d=40, random_state=0)
-    rel = privcov.release(data, privcov.ZCDP(0.1), "auto-cov", random_state=1)
-    assert "Closer to the truth than the sample" in shown.verdict(
-        error(rel, data, relative=True, against="truth"), data, rel
-    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.common.study import CSV, OPENING, Study, from_query, to_query
+from pages.common.study import CSV, Study, from_query, to_query
 from privcov.core import accounting
 from tests.pages.test_pages import open_page
 
@@ -12,20 +12,6 @@ ESTIMATE = "pages/1_Estimate.py"
 def labels(at) -> list[str]:
     """What the buttons of the strip say."""
     return [block.proto.popover.label for block in at.get("popover")]
-
-
-def test_the_button_of_the_data_says_its_size_and_more_says_how_much_is_changed():
-    at = open_page(ESTIMATE)
-    assert "AR(1), 1,000 x 40" in labels(at)
-    assert "More" in labels(at)
-    at = open_page(ESTIMATE, kind="pure", seed="7", source="wine")
-    assert "Wine (Italian cultivars)" in labels(at)
-    assert "More: 2 changed" in labels(at)
-    at.button(key="strip-reset").click().run()
-    assert not at.exception
-    study = at.session_state["study"]
-    assert (study.kind, study.seed, study.source) == (OPENING.kind, OPENING.seed, "wine")
-    assert "More" in labels(at)
 
 
 def test_n_and_d_survive_a_table_that_has_its_own():
@@ -65,11 +51,3 @@ def test_another_kind_has_the_nearest_level_and_the_way_back_the_same():
     assert at.session_state["study"].rho == 0.1
     at.select_slider(key="w.rho").set_value(0.2).run()
     assert not any("is the nearest to" in c.value for c in at.caption)
-
-
-@pytest.mark.parametrize("rho", ["1e-05", "0.01", "10"])
-def test_another_kind_at_the_ends_stays_within_the_slider(rho):
-    at = open_page("pages/1_Estimate.py", rho=rho, delta="0.1", **{"data.n": "300", "data.d": "4"})
-    at.segmented_control(key="w.kind").set_value("approx").run()
-    assert not at.exception
-    assert 0.01 <= at.session_state["study"].epsilon <= 20

@@ -29,10 +29,6 @@ def test_an_address_means_the_opening_only_where_it_says_nothing_else(page):
             assert read == study
 
 
-def test_an_address_of_a_page_without_a_study_stays_short():
-    assert in_address(opening("Lessons"), "Lessons") == {}
-
-
 numbers = st.floats(1e-5, 100, allow_nan=False).map(lambda v: float(f"{v:.10g}"))
 studies = st.builds(
     Study,
@@ -106,10 +102,6 @@ def test_nonsense_is_left_out_with_one_sentence(query, word):
     method = query.get("method", "")
     kind = "zcdp" if "rho" in query else "approx"  # what the pages begin with
     assert study == Study(method=method if method == "gaussian-cov" else "", kind=kind)
-
-
-def test_unknown_names_are_ignored():
-    assert from_query({"utm_source": "x", "data.nothing": "1"}) == (Study(kind="approx"), [])
 
 
 def test_an_upload_leaves_no_trace_in_the_address():

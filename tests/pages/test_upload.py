@@ -16,9 +16,8 @@ from streamlit.testing.v1 import AppTest
 from pages.common import cached, own_range, script, show, strip, visitor_files
 from pages.common.show import as_text
 from pages.common.study import CSV, Study
-from privcov import Dialect
 from privcov.plots.words import percent
-from privcov.tables.declaration.csv_file import codes_of, read_public
+from privcov.tables.declaration.csv_file import codes_of
 from tests.pages.limits import drawn, type_in
 from tests.pages.sent import everything, plain
 from tests.patience import patient
@@ -89,12 +88,6 @@ def test_nothing_can_be_chosen_before_the_question_is_answered():
     assert at.radio(key="upload-public").value is None
     assert not at.file_uploader
     assert not at.error
-
-
-def test_other_data_sets_do_not_ask():
-    at = AppTest.from_file(APP, default_timeout=patient(30))
-    at.switch_page("pages/1_Estimate.py").run()
-    assert not at.radio
 
 
 # --- confidential files -------------------------------------------------------------------------------------
@@ -177,15 +170,6 @@ def test_a_public_file_given_on_your_data_is_opened_on_estimate_without_a_second
     assert list(drawn(at)["column"]) == ["age", "stature"]
 
 
-def test_changing_the_answer_forgets_the_file():
-    at = declared()
-    assert "csv" in at.session_state
-    answer(at, NO)
-    assert "csv" not in at.session_state
-    assert "upload" not in at.session_state
-    assert "stature" not in everything(at)
-
-
 # --- public files, end to end -------------------------------------------------------------------------------
 
 
@@ -229,28 +213,6 @@ def test_a_link_without_a_source_keeps_the_table_and_its_row_bound():
     assert (study.source, study.bound) == ("ar1-covariance", 1.0)
 
 
-def test_the_page_recomputes_and_redeclares():
-    at = declared()
-    type_in(at, {0: {"low": 0, "high": 50}, 1: {"low": 140, "high": 210}})
-    at.run()
-    assert any("press" in box.value.lower() for box in at.info)
-    assert at.session_state["csv"].bounds[0, 1] == 120  # not before the button
-    use(at)
-    assert at.session_state["csv"].bounds[0, 1] == 50
-    assert not any("press" in box.value.lower() for box in at.info)
-
-
-def test_a_column_can_be_left_out():
-    at = declared(cells={0: {"low": 0, "high": 120}, 1: {"use": False}})
-    assert at.session_state["csv"].columns == ("age",)
-
-
-def test_text_columns_are_left_out_and_named():
-    at = press(public(b"age,stature,ward\n30,170,north\n41,180,south\n"), "Start with the file's own range")
-    assert at.session_state["csv"].columns == ("age", "stature")
-    assert "Left out: ward (no numbers)." in [t.value for t in at.text]
-
-
 def test_missing_and_infinite_cells_are_counted_and_their_rows_left_out():
     at = public(b"age,stature\n30,170\n,180\n50,inf\n60,165\nNA,-inf\n")
     at.toggle(key=key(at, "missing")).set_value(True)
@@ -263,15 +225,6 @@ def test_missing_and_infinite_cells_are_counted_and_their_rows_left_out():
     use(at)
     rows = [[30, 170], [45, 180], [50, 170], [60, 165], [45, 170]]
     np.testing.assert_array_equal(at.session_state["csv"].rows, rows)
-
-
-# One row has a sample covariance of zero, and errors relative to it are infinite.
-@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
-@pytest.mark.parametrize("raw", [b"age,stature\n30,170\n", b'age,stature,"a, b"\n30,170,2\n41,180,3\n'])
-def test_one_row_and_more_columns_than_rows_work(raw):
-    at = declared(raw, {**LIMITS, **({2: {"low": 0, "high": 9}} if b"a, b" in raw else {})})
-    assert "csv" in at.session_state
-    assert all("\n" not in e.value for e in at.error)
 
 
 # --- what is wrong gets one sentence ------------------------------------------------------------------------
@@ -340,17 +293,6 @@ def read_by_script(upload, data, raw, monkeypatch, folder) -> None:
     np.testing.assert_array_equal(scope["ds"].to_working(), data.to_working())
 
 
-def test_a_guess_may_be_wrong_and_is_mended():
-    at = public(b"a;b\n1.5;2\n2.25;4\n")
-    type_in(at, {0: {"low": 0, "high": 9}, 1: {"low": 0, "high": 9}})
-    press(at, "1,5 (decimal comma)")
-    use(at)
-    assert at.session_state["csv"].rows[0, 0] == 4.5, "no cell of it is a number, and the middle is typical"
-    press(at, "1.5 (decimal point)")
-    use(at)
-    np.testing.assert_array_equal(at.session_state["csv"].rows, [[1.5, 2], [2.25, 4]])
-
-
 @pytest.mark.parametrize(
     ("raw", "error"), [(b"a;b\n4.595;572\n1.326;400\n", ""), ("a;b\n1,5;M\x81he\n".encode("latin-1"), "cp1252")]
 )
@@ -364,27 +306,6 @@ def test_what_cannot_be_guessed_is_asked(raw, error):
         at.selectbox(key=key(at, "written") + "-encoding").set_value("latin-1").run()
         press(at, "1,5 (decimal comma)")
         assert at.session_state["upload"].header == ("a", "b")
-
-
-@pytest.mark.parametrize(
-    ("raw", "said"), [(b"\n\na,b\n1,2\n3,4\n", "blank"), (b"A title,\n,\na,b\n1,2\n3,4\n", "no name")]
-)
-def test_a_public_table_below_a_title_asks_where_its_names_stand(raw, said):
-    at = public(raw)
-    assert any(said in plain(w.value) for w in at.warning)
-    at.number_input(key=key(at, "written") + "-header-row").set_value(3).run()
-    press(at, "1.5 (decimal point)")
-    assert at.session_state["upload"].header == ("a", "b")
-    press(at, "Start with the file's own range")
-    np.testing.assert_array_equal(at.session_state["csv"].rows, [[1, 2], [3, 4]])
-    other = public(raw)
-    press(other, "Forget this file")
-    assert "upload" not in other.session_state
-
-
-def test_a_file_that_is_no_text_is_told_so():
-    at = public(bytes(range(256)) * 20)
-    assert "The file is no text" in plain(at.error[0].value)
 
 
 def line_of_survey(k: int) -> str:
@@ -468,34 +389,6 @@ def test_marks_between_thousands_are_asked_about(raw):
     assert public(raw).session_state["upload"].dialect is None
 
 
-def test_quoted_decimal_commas_between_commas_are_read():
-    raw = b'age,pay\n"17,5","0,25"\n"18,1","-3,5"\n'
-    assert public(raw).session_state["upload"].dialect == Dialect(",", ",")
-    np.testing.assert_array_equal(read_public(raw, Dialect(",", ",")), [[17.5, 0.25], [18.1, -3.5]])
-
-
-def test_a_wrong_answer_about_a_file_gets_one_sentence():
-    at = public(b"age;stature\n30;170,5\n")
-    written = key(at, "written")
-    at.selectbox(key=written + "-separator-1").set_value(",").run()
-    press(at, "1,5 (decimal comma)")
-    assert len(at.error) == 1
-    assert "is separated by semicolons" in plain(at.error[0].value)
-    at.selectbox(key=written + "-encoding").set_value("utf-16").run()
-    assert "is not UTF-16 text" in plain(at.error[0].value)
-    answer(at, NO)
-    assert "upload" not in at.session_state
-
-
-def test_the_names_alone_of_a_confidential_file_are_shown():
-    raw = b"age;stature\n" + b"".join(b"73152%d;84263%d,5\n" % (100 + k, 100 + k) for k in range(9))
-    at = confidential(raw, "ward.csv")
-    shown = everything(at)
-    assert "age   |   stature" in shown
-    assert "73152" not in shown
-    assert "84263" not in shown
-
-
 def bodies(at) -> str:
     return " ".join(h.proto.body for h in at.main.get("html"))
 
@@ -525,13 +418,6 @@ def test_a_public_file_may_start_from_its_own_range_and_says_so():
     assert "Attacker, this release" in bodies(at)
 
 
-def test_half_a_limit_is_completed_by_the_range_of_the_file():
-    at = public(b"age,stature\n30,170.5\n41,182\n57,165\n")
-    type_in(at, {0: {"low": 18}})
-    press(at, "Start with the file's own range")
-    assert at.session_state["csv"].bounds[0].tolist()[0] == 18
-
-
 def test_a_file_that_is_read_otherwise_has_no_picture_of_the_first_reading():
     at = public(b"a;b\n1.5;2\n2.25;4\n")
     press(at, "Start with the file's own range")
@@ -542,26 +428,6 @@ def test_a_file_that_is_read_otherwise_has_no_picture_of_the_first_reading():
     press(at, "Start with the file's own range")
     assert at.session_state["csv"].columns == ("b",), "the range of the first reading is gone"
     assert "Left out: a (no numbers)." in [t.value for t in at.text]
-
-
-def test_the_own_range_leaves_out_the_codes_that_are_typed():
-    rows = "\n".join(f"{-1 if k % 5 == 0 else 20 + k % 60},{k + 7}" for k in range(100))
-    at = public(f"age,rowno\n{rows}\n".encode())
-    type_in(at, {0: {"codes": "-1"}})
-    press(at, "Start with the file's own range")
-    assert float(drawn(at)["typical"][0].split(" to ")[0]) > 20
-    assert "Left out: rowno (numbers the rows)." in [t.value for t in at.text]
-    type_in(at, {1: {"use": True, "low": 0, "high": 200}})
-    use(at)
-    assert at.session_state["csv"].columns == ("age", "rowno")
-
-
-def test_a_far_value_does_not_set_the_range():
-    draw = random.Random(3)
-    rows = [f"{draw.gauss(40, 9):.2f},{draw.lognormvariate(10, 1):.2f}" for _ in range(900)]
-    rows[7] = "41,9e8"
-    at = press(public(("age,income\n" + "\n".join(rows)).encode()), "Start with the file's own range")
-    assert at.session_state["csv"].bounds[1, 1] < 1e6
 
 
 def test_a_preview_from_the_file_s_own_range_says_so_on_every_page_and_in_every_report(monkeypatch):
@@ -595,14 +461,6 @@ def test_a_preview_from_the_file_s_own_range_says_so_on_every_page_and_in_every_
     at.query_params["more"] = "take-home"
     at.switch_page("pages/4_Spectra.py").run()
     assert not [w for w in at.warning if "Not private" in w.value]
-
-
-def test_a_table_without_a_range_gets_one_sentence():
-    at = press(public(b"a,b\n1,2\n1,2\n"), "Start with the file's own range")
-    assert [plain(e.value) for e in at.error] == [
-        "No column has numbers of more than one value, so the file has no range to start with. Give texts a kind with "
-        "levels, or choose Written otherwise."
-    ]
 
 
 @pytest.mark.parametrize(("take", "where"), [(public, "upload"), (confidential, "own")])
@@ -652,17 +510,6 @@ def test_where_other_people_reach_the_server_a_file_is_smaller_and_no_parquet(mo
     monkeypatch.setattr("pages.common.visitor_files.HOSTED_MEGABYTES", 1)
     at = public(b"a,b\n" + b"1,2\n" * 300_000, "t.csv")
     assert ["this server takes 1 MB" in plain(e.value) for e in at.error] == [True]
-
-
-def test_a_workbook_that_asks_for_endless_work_is_refused_on_a_hosted_server(monkeypatch):
-    pytest.importorskip("openpyxl", reason="openpyxl is not installed: the extra files has it")
-    from tests.tables.readers.test_excel import ATTACKS
-
-    monkeypatch.setenv("PRIVCOV_HOSTED", "1")
-    make, words = ATTACKS["row"]
-    at = public(make(), "t.xlsx")  # within the time that a run may take
-    assert [words in plain(e.value) for e in at.error] == [True]
-    assert not at.session_state["upload"].raw
 
 
 def test_a_visit_holds_files_up_to_its_quota_and_no_other_visit_loses_by_it(monkeypatch):
@@ -761,14 +608,6 @@ def test_what_visits_share_is_limited_by_its_bytes(monkeypatch):
     assert limit / 2 < held < 1.1 * limit, f"{held:,}"
 
 
-def test_home_leads_to_one_s_own_table():
-    at = AppTest.from_file(APP, default_timeout=patient(30)).run()
-    press(at, "Open your own table")
-    assert at.title[0].value == "Estimate"
-    assert at.radio(key="upload-public").value is None
-    assert at.session_state["study"].source == CSV
-
-
 @pytest.mark.parametrize(
     ("cells", "said"),
     [
@@ -797,15 +636,6 @@ def test_bad_bounds_get_one_sentence_and_what_was_typed_survives(cells, said):
         for name, value in values.items():
             assert typed.loc[row, name] == value
     assert len(drawn(at)) == 2
-
-
-def test_a_file_of_missing_cells_is_refused_kindly():
-    at = public(b"age,stature\n,170\n30,\n")
-    at.toggle(key=key(at, "missing")).set_value(True)
-    type_in(at, LIMITS)
-    use(at)
-    assert len(at.error) == 1
-    assert "Every row has a missing cell" in plain(at.error[0].value)
 
 
 def test_an_error_leaves_the_table_that_is_in_use():
@@ -837,11 +667,6 @@ def test_column_names_are_never_markup():
     use(at)
     assert not at.exception
     assert "<img src=x" not in "".join(element.proto.body for element in at.get("html"))
-
-
-def test_a_file_name_is_never_markup():
-    at = public(name="<b>x</b>.csv")
-    assert "<b>x</b>" not in "".join(element.proto.body for element in at.get("html"))
 
 
 @pytest.mark.parametrize("text", ["a: b", "12:30", "*a*", "a_b", "1. x", "# h", "~~x~~", "\\", "-> x", "$a$"])
@@ -911,21 +736,6 @@ def test_an_upload_of_the_largest_size_stays_in_memory_on_its_way_in():
         return result
 
     assert asyncio.run(rolled()) == (False, 50 * 2**20)
-
-
-def test_what_was_typed_survives_another_page():
-    at = public()
-    type_in(at, LIMITS)
-    at.run()
-    at.switch_page("pages/7_Methods.py").run()
-    at.switch_page("pages/1_Estimate.py").run()
-    assert not at.exception
-    assert at.radio(key="upload-public").value == YES
-    table = drawn(at)
-    assert list(table["low"]) == ["0", "140"]
-    assert list(table["high"]) == ["120", "210"]
-    use(at)
-    assert "csv" in at.session_state
 
 
 def test_forget_clears_everything_and_asks_again():

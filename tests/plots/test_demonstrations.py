@@ -35,19 +35,3 @@ def test_histograms_hold_every_simulated_answer(found, palette):
             (cut,) = figure.layout.shapes
             assert cut.x0 == cut.x1 == side.seen.cut
             assert f"{side.hits:,} of {side.guesses:,}" in alt
-
-
-@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_the_curve_has_both_attacks_the_limit_and_the_place_of_the_lever(key, found, palette):
-    curve, made = shown.curve(key), shown.find(key)
-    figure, alt = pictures.over_lever(curve, made, found.value, palette)
-    wanted = [curve.done, curve.repaired, curve.permitted] + ([] if curve.charged is None else [curve.charged])
-    assert len(figure.data) == len(wanted)
-    for trace, values in zip(figure.data, wanted, strict=True):
-        assert np.array(trace.y) == pytest.approx(100 * np.array(values))
-        assert list(trace.text) == [made.control.words(v) for v in made.control.options]
-    here = made.control.options.index(found.value)
-    assert int(np.argmax(figure.data[0].marker.size)) == here
-    assert percent(curve.done[here]) in alt
-    assert len({trace.name for trace in figure.data}) == len(wanted)
-    assert (shown.find(key).key == "re-runs") == (curve.charged is not None)

@@ -9,14 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privcov.plots import look
 from privcov.plots.errors import curves, waterfall
 from privcov.plots.exports import svg
-from privcov.plots.lessons import _short
-from privcov.plots.matrices import MAX_CELLS, beyond, colour_limit, heatmap, marks, own_limit, saturated, thin_out
+from privcov.plots.matrices import MAX_CELLS, colour_limit, heatmap, saturated, thin_out
 from privcov.plots.palette import DARK, LIGHT
-from privcov.plots.shares import shares_bar
-from privcov.plots.spectra import in_words, spectrum
+from privcov.plots.spectra import spectrum
 from privcov.plots.words import plain
 
 
@@ -74,25 +71,6 @@ def test_what_is_not_identified_is_a_hatched_gap_on_the_screen_and_on_paper():
     assert not heatmap(matrix, tuple("abc"), 1.0, LIGHT, what="it", unknown=gone & False).figure.layout.shapes
 
 
-@pytest.mark.parametrize(("names", "named"), [
-    ([f"item {k}" for k in range(50)], True), ([f"item {k}" for k in range(61)], False),
-    ([f"x{k + 1}" for k in range(30)], True), ([f"x{k + 1}" for k in range(31)], False),
-])  # fmt: skip
-def test_fifty_columns_have_their_names_and_numbered_ones_are_counted(names, named):
-    axis = heatmap(np.eye(len(names)), tuple(names), 1.0, LIGHT, what="it").figure.layout.yaxis
-    assert (axis.ticktext is None) == named
-
-
-def test_thinning_takes_block_means():
-    matrix = some_matrix(401)
-    shown, block = thin_out(matrix)
-    assert block == 3
-    assert shown[0, 1] == pytest.approx(matrix[0:3, 3:6].mean())
-    assert shown[-1, -1] == pytest.approx(matrix[399:, 399:].mean())
-    weights = np.diff(np.append(np.arange(0, 401, 3), 401))
-    assert (weights @ shown @ weights) == pytest.approx(matrix.sum())
-
-
 def test_the_colour_range_follows_the_reference_not_the_diagonal():
     reference = np.diag([1000.0] * 30) + 0.1 * np.ones((30, 30))
     assert colour_limit(reference) == pytest.approx(0.1)
@@ -106,42 +84,6 @@ def test_saturated_cells_are_counted_once_a_pair():
     matrix = np.array([[9.0, 2.0, 0.1], [2.0, 9.0, -3.0], [0.1, -3.0, 9.0]])
     assert saturated(matrix, 1.0) == 2
     assert saturated(matrix, 3.0) == 0
-
-
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-@pytest.mark.parametrize("limit", [1.0, 0.645, 0.1, 2e-7, 3.6e4])
-def test_a_colour_bar_names_round_values_at_their_places(limit, palette):
-    values = marks(limit)
-    assert 3 <= len(values) <= 7
-    assert values == [-v for v in values[::-1]]
-    steps = np.diff(values)
-    assert steps == pytest.approx(steps[0])
-    assert float(f"{steps[0]:.0e}") == pytest.approx(steps[0])  # one digit
-    assert max(values) <= limit * (1 + 1e-9) < max(values) + steps[0]
-    picture = heatmap(np.eye(3), tuple("abc"), limit, palette, what="it")
-    notes = picture.figure.layout.annotations
-    assert [note.text for note in notes] == [plain(v) for v in values]
-    assert [limit * (2 * note.y - 1) for note in notes] == pytest.approx(values)
-    assert picture.figure.data[0].colorbar.thickness < 15
-    assert not heatmap(np.eye(3), tuple("abc"), limit, palette, what="it", bar=False).figure.layout.annotations
-
-
-def test_a_scale_of_its_own_is_round_and_holds_the_quantile():
-    for seed in range(50):
-        rng = np.random.default_rng(seed)
-        matrix = some_matrix(int(rng.integers(1, 8)), seed) * 10.0 ** rng.integers(-6, 6)
-        limit, wanted = own_limit(matrix), colour_limit(matrix)
-        assert wanted * (1 - 1e-9) <= limit <= 2.5 * wanted
-        assert f"{limit:.6e}"[0] in "125"
-        assert float(f"{limit:.0e}") == limit
-    assert own_limit(np.zeros((3, 3))) == 1.0
-
-
-def test_pairs_beyond_the_scale_are_said_in_a_sentence():
-    matrix = np.array([[9.0, 2.0, 0.1], [2.0, 9.0, -3.0], [0.1, -3.0, 9.0]])
-    assert beyond(matrix, 1.0) == "2 pairs exceed the scale."
-    assert beyond(matrix, 2.5, "private") == "1 private pair exceeds the scale."
-    assert beyond(matrix, 3.0) == ""
 
 
 def test_a_heatmap_s_words_name_the_largest_pair():
@@ -218,86 +160,9 @@ def test_a_spectrum_marks_what_the_noise_hides():
     assert list(linear.figure.data[0].y) == [3.0, 0.5, -1.0]
 
 
-def test_same_input_same_figure():
-    pictures = [heatmap(some_matrix(5), tuple("abcde"), 1.0, LIGHT, what="m") for _ in range(2)]
-    assert pictures[0].figure.to_json() == pictures[1].figure.to_json()
-
-
-def luminance(colour: str) -> float:
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(a: str, b: str) -> float:
-    high, low = sorted((luminance(a), luminance(b)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
-
-
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_text_and_lines_can_be_read_on_the_ground(palette):
-    assert contrast(palette.ink, palette.ground) >= 7
-    assert contrast(palette.quiet, palette.ground) >= 4.5
-    for colour in palette.lines:
-        assert contrast(colour, palette.ground) >= 3
-
-
-def test_pens_differ_in_more_than_colour():
-    pens = [look.pen(i, LIGHT) for i in range(8)]
-    assert len({p.colour for p in pens}) == len({p.symbol for p in pens}) == 8
-    assert len({(p.dash, p.symbol) for p in pens}) == 8
-
-
 @pytest.mark.parametrize(("value", "text"), [
     (0, "0"), (0.6, "0.6"), (12345.6, "12,346"), (0.00012, "0.00012"), (-0.607, "-0.607"), (1e-5, "10⁻⁵"),
     (2e7, "2 × 10⁷"),
 ])  # fmt: skip
 def test_plain_numbers(value, text):
     assert plain(value) == text
-
-
-@pytest.mark.parametrize("edge", [1e-4, 0.0135, 0.4, 5.0])
-def test_the_noise_band_is_seen_at_every_setting(edge):
-    """By its ground or, where that is thinner than a line, by its outline; its words say the numbers."""
-    sample = np.linspace(0.25, 3.7, 20)
-    noisy = sample + np.random.default_rng(0).uniform(-edge, edge, 20)
-    picture = spectrum([("Sample", sample), ("Noisy", noisy)], edge, LIGHT, unit="u")
-    layout = picture.figure.layout
-    low, high = layout.yaxis.range
-    ground = layout.shapes[0]
-    assert low <= ground.y0 < ground.y1 <= high
-    assert ground.line.width >= 1
-    assert contrast(ground.line.color, LIGHT.ground) >= 3
-    words = next(note for note in layout.annotations if "noise alone" in note.text)
-    assert plain(edge) in words.text
-    assert words.y == ground.y0
-    for trace in picture.figure.data:
-        assert low <= min(trace.y) <= max(trace.y) <= high
-
-
-def test_the_sentence_on_a_spectrum_has_the_numbers_of_the_chart():
-    sample = np.array([0.24, 1.0, 3.72])
-    for noisy, largest, smallest, hidden in (
-        ([0.2, 1.0, 3.54], "falls from 3.72 to 3.54", "falls from 0.24 to 0.2", "None of 3 lies"),
-        ([0.01, 1.0, 4.0], "rises from 3.72 to 4", "falls from 0.24 to 0.01", "1 of 3 lies"),
-        ([-0.05, 0.05, 3.7204], "stays at 3.72", "falls from 0.24 to -0.05", "2 of 3 lie"),
-    ):
-        words = in_words([("Sample", sample), ("Noisy", np.array(noisy))], 0.1)
-        assert f"largest eigenvalue {largest}" in words
-        assert f"smallest {smallest}" in words
-        assert f"{hidden} within" in words
-    assert in_words([("Sample", sample), ("Post-processed", sample)], 0.0) == ""
-
-
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_the_pieces_of_a_mixture_add_up_and_are_named_where_there_is_room(palette):
-    picture = shares_bar({"diagonal": 0.08, "band": 0.62, "eigenvalues": 0.3}, palette, what="a matrix")
-    assert [trace.x[0] for trace in picture.figure.data] == pytest.approx([62, 30, 8])
-    assert [trace.text[0] for trace in picture.figure.data] == ["band 62\u00a0%", "eigenvalues 30\u00a0%", ""]
-    assert picture.alt == "One bar of a matrix: 62\u00a0% band, 30\u00a0% eigenvalues, 8\u00a0% diagonal."
-    assert picture.figure.layout.barmode == "stack"
-
-
-def test_a_number_in_a_small_cell_is_short():
-    values = (0.0, -0.004, 0.36, -0.02, 0.996, 1.74, -1.97, 10.05)
-    assert [_short(value) for value in values] == ["0", "0", ".36", "-.02", "1.00", "1.74", "-1.97", "10.05"]

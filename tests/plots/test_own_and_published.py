@@ -5,10 +5,7 @@ import pandas as pd
 import pytest
 
 from privcov.plots import intervals
-from privcov.plots import published as pictures
 from privcov.plots.palette import DARK, LIGHT
-from replication import base, catalogue
-from replication.curves import curves
 
 BOTH = pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 
@@ -60,22 +57,3 @@ def test_pairs_are_read_from_what_is_real_to_what_is_not_identified():
     found.loc[3, ["identified", "ci_low", "ci_high"]] = False, np.nan, np.nan  # not identified: it has no mark
     marks = intervals.pairs(found, LIGHT, x_title="x", what="P", most=9).figure.data[-1]
     assert (list(marks.x), list(marks.marker.symbol)) == ([0.2, 0.9], ["diamond-open", "diamond"])
-
-
-@BOTH
-def test_chances_are_drawn_as_given(palette):
-    x = np.linspace(0, 1, 21)
-    found = intervals.chances(x, [("rho = 0.1", x**2), ("rho = 1", np.sqrt(x))], palette, x_title="Correlation")
-    for trace, y in zip(found.figure.data, (x**2, np.sqrt(x)), strict=True):
-        np.testing.assert_array_equal(trace.x, x)
-        np.testing.assert_array_equal(trace.y, y)
-    assert "rho = 0.1: 0.25 at 0.5; rho = 1: 0.707 at 0.5" in found.alt
-
-
-@BOTH
-def test_printed_and_computed_numbers_are_drawn_beside_each_other(palette):
-    found = pictures.panel(curves(catalogue.TABLES["2-figure-2"]), palette, x="epsilon", y="wrong", methods=False)
-    assert found.figure.layout.xaxis.title.text == "epsilon"
-    cells = base.recompute(base.join_printed(catalogue.TABLES["2-table-2"]).head(4))
-    drawn = pictures.scatter(cells, list("abcd"), palette).figure
-    assert sum(len(trace.x) for trace in drawn.data if trace.name) == 4

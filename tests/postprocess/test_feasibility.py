@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from privcov.postprocess.admm import solve_admm
-from privcov.postprocess.feasibility import Infeasible, certainly_definite, diagnose, quick_psd
+from privcov.postprocess.feasibility import certainly_definite, diagnose, quick_psd
 from privcov.postprocess.glasso import solve_path
 
 SMALL = st.integers(1, 4).flatmap(lambda d: arrays(float, (d, d), elements=st.integers(-50, 50).map(float)))
@@ -74,13 +74,6 @@ def test_certainly_definite_never_says_yes_wrongly(a):
     gram = a @ a.T  # integers: exact, and often singular
     assert certainly_definite(gram) <= exact_definite(gram, strict=True)
     assert certainly_definite(gram + np.eye(len(a)) * 1e-3 * (1 + np.trace(gram)))
-
-
-def test_certainly_definite_survives_any_scale():
-    a = np.array([[1e-200, 1e-50 * 0.999], [1e-50 * 0.999, 1e100]])
-    assert certainly_definite(a)
-    a[0, 1] = a[1, 0] = 1.001e-50
-    assert not certainly_definite(a)
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
@@ -149,54 +142,6 @@ def test_a_diagonal_entry_that_is_not_positive_stops_the_held_form_only():
     free = diagnose(s, penalise_diagonal=True)
     assert free.below == pytest.approx(0.25, rel=1e-3)
     assert free.smallest == pytest.approx(0.25, rel=1e-3)
-
-
-@BOTH
-def test_scale_changes_the_numbers_and_nothing_else(free):
-    s = indefinite(8, 5)
-    plain = diagnose(s, penalise_diagonal=free)
-    for unit in (2.0**-300, 2.0**300):
-        found = diagnose(s * unit, penalise_diagonal=free)
-        assert found.smallest / unit == pytest.approx(plain.smallest, rel=1e-9)
-        assert found.below / unit == pytest.approx(plain.below, rel=1e-9)
-
-
-def test_a_short_run_gives_a_wider_but_true_interval(monkeypatch):
-    from privcov.postprocess import feasibility
-
-    s = indefinite(20, 6)
-    full = diagnose(s)
-    monkeypatch.setattr(feasibility, "WORK", 0)  # ten iterations, as a very large matrix gets
-    short = diagnose(s)
-    assert short.below <= full.smallest
-    assert short.smallest >= full.below
-    assert short.smallest - short.below > full.smallest - full.below
-
-
-@pytest.mark.parametrize("s", [np.zeros((3, 3)), np.array([[0.0]])])
-def test_nothing_at_all(s):
-    assert diagnose(s, penalise_diagonal=True).smallest == 0.0
-    assert np.isinf(diagnose(s).smallest)
-
-
-def test_the_errors_name_cause_limit_and_repairs():
-    s = indefinite(10, 7)
-    found = diagnose(s)
-    message = str(Infeasible(found.below / 2, found))
-    for part in ("smallest eigenvalue", "falls without end", "psd", "max-norm", "ridge"):
-        assert part in message
-    # the limit that is advised has a solution indeed
-    advised = float(message.partition("Use lambda above ")[2].partition(",")[0])
-    assert advised >= found.smallest
-    assert advised <= found.smallest * 1.02
-    between = Infeasible((found.below + found.smallest) / 2, found)
-    assert "not known" in str(between)
-    assert between.diagnosis is found
-    assert "diagonal entry 0" in str(Infeasible(1.0, diagnose(np.diag([-1.0, 1.0]))))
-    with pytest.raises(ValueError, match="NaN or infinite"):
-        diagnose(np.array([[1.0, np.nan], [np.nan, 1.0]]))
-    with pytest.raises(ValueError, match="symmetric"):
-        diagnose(np.array([[1.0, 0.0], [0.5, 1.0]]))
 
 
 @BOTH

@@ -1,12 +1,10 @@
 """The graphical lasso: optimality conditions taken literally, certificates, and who is refused."""
 
 import builtins
-import threading
 import warnings
 
 import numpy as np
 import pytest
-from numba import njit
 
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP
@@ -104,14 +102,6 @@ def test_two_variables_in_closed_form():
         assert solve(s, lam, tol=1e-14).precision == pytest.approx(np.linalg.inv(w), rel=1e-6)
 
 
-def test_the_penalised_diagonal_is_a_ridge():
-    s = moment("random", 14, 1.0, 3)
-    for fit in solve_path(s, penalise_diagonal=True, points=7):
-        ridge = solve(s + fit.lam * np.eye(14), fit.lam, tol=1e-11).precision
-        tight = solve(s, fit.lam, penalise_diagonal=True, tol=1e-11).precision
-        assert tight == pytest.approx(ridge, rel=1e-4, abs=1e-4 * np.abs(ridge).max())
-
-
 @pytest.mark.parametrize("factor", [1e-30, 2.0**-7, 1e30])
 def test_scaling(factor):
     s = moment("ar2", 12, 1.0, 4)
@@ -125,33 +115,6 @@ def test_scaling(factor):
             assert b.precision * factor == pytest.approx(a.precision, rel=1e-5, abs=1e-5 / np.trace(s))
 
 
-def test_permuting_the_columns_permutes_the_answer():
-    s = moment("random", 13, 1.0, 5)
-    order = np.random.default_rng(0).permutation(13)
-    lams = np.geomspace(1, 0.05, 5) * lambda_max(s)
-    back = np.ix_(order, order)
-    for a, b in zip(solve_path(s, lams, tol=1e-12), solve_path(s[back], lams, tol=1e-12), strict=True):
-        assert b.precision == pytest.approx(a.precision[back], rel=1e-4, abs=1e-4 / np.trace(s))
-
-
-@pytest.mark.parametrize("ridged", [False, True])
-def test_a_path_gives_what_cold_solves_give(ridged):
-    s = moment("ar2", 16, 2.0, 6)
-    path = solve_path(s, tol=1e-11, penalise_diagonal=ridged)
-    for fit in path:
-        cold = solve(s, fit.lam, tol=1e-11, penalise_diagonal=ridged).precision
-        assert fit.precision == pytest.approx(cold, rel=1e-4, abs=1e-4 * np.abs(cold).max())
-
-
-def test_lambdas_keep_their_order_and_may_repeat():
-    s = moment("ar2", 10, None, 7)
-    lams = np.array([0.2, 1.5, 0.05, 0.2, 0.5]) * lambda_max(s)
-    path = solve_path(s, lams, tol=1e-11)
-    assert [fit.lam for fit in path] == lams.tolist()
-    assert path[0].precision == pytest.approx(path[3].precision, rel=1e-3, abs=1e-3 / np.trace(s))
-    assert np.count_nonzero(path[1].precision) == 10
-
-
 def test_lambda_that_empties_the_graph():
     s = moment("random", 12, None, 8)
     top = lambda_max(s)
@@ -163,18 +126,6 @@ def test_lambda_that_empties_the_graph():
 
 
 # --- special matrices ---------------------------------------------------------------------------------------
-
-
-def test_one_variable():
-    assert solve(np.array([[4.0]]), 1.0).precision == pytest.approx(0.25)
-    assert solve(np.array([[4.0]]), 1.0, penalise_diagonal=True).precision == pytest.approx(0.2)
-    assert all(fit.status == "ok" for fit in solve_path(np.array([[4.0]])))
-
-
-def test_diagonal_matrix():
-    s = np.diag([1.0, 5.0, 0.25])
-    for fit in solve_path(s):
-        assert np.array_equal(fit.precision, np.diag([1.0, 0.2, 4.0]))
 
 
 def test_zero_column():
@@ -201,14 +152,6 @@ def test_singular_matrices(ridged):
             assert fit.status == "ok"
             assert fit.gap <= 1e-6
             assert well_formed(fit)
-
-
-def test_columns_of_very_different_size():
-    size = np.geomspace(1e-3, 1e3, 8)
-    s = moment("ar2", 8, None, 11) * np.outer(size, size)
-    for fit in solve_path(s):
-        assert fit.status == "ok"
-        assert well_formed(fit)
 
 
 # --- nobody fails, and who has no solution is told ------------------------------------------------------------
@@ -294,16 +237,6 @@ def test_scikit_learn_agrees(model):
         assert objective(s, fit.lam, fit.precision) <= objective(s, fit.lam, theirs) + 1e-9
 
 
-def test_gglasso_agrees(capsys):
-    gglasso = pytest.importorskip("gglasso.solver.single_admm_solver")
-    s = moment("random", 12, 1.0, 14)
-    s = s * (12 / np.trace(s))
-    for fit in solve_path(s, tol=1e-12, points=4, depth=0.1):
-        theirs, _ = gglasso.ADMM_SGL(s, fit.lam, np.eye(12), tol=1e-12, rtol=1e-10, max_iter=20000)
-        assert fit.precision == pytest.approx(theirs["Theta"], abs=2e-4)
-    capsys.readouterr()
-
-
 @pytest.fixture
 def without_numba(monkeypatch):
     real = builtins.__import__
@@ -340,51 +273,6 @@ def test_a_release_without_numba_says_which_solver_it_used(without_numba):
     assert "numba" in notes
 
 
-def test_without_a_folder_for_machine_code_it_is_made_in_every_process(monkeypatch):
-    """numba raises as soon as it decorates when it finds no folder to write to; the descent works all the same."""
-    caching = pytest.importorskip("numba.core.caching")
-
-    from privcov.core import compiled
-
-    def double(x):
-        return 2 * x
-
-    assert compiled.compiled(double)._cache.cache_path  # kept on disk where it can be
-    for locators in ("CacheImpl", "CompileResultCacheImpl"):
-        monkeypatch.setattr(getattr(caching, locators), "_locator_classes", [])
-    with pytest.raises(RuntimeError, match="no locator"):
-        njit(cache=True)(double)
-    assert compiled.compiled(double)(21) == 42
-
-
-def test_a_known_diagnosis_is_not_made_again(monkeypatch):
-    from privcov.postprocess import glasso
-
-    s = moment("ar2", 10, 1.0, 19, True)
-    s -= 1.5 * np.linalg.eigvalsh(s)[0] * np.eye(10)
-    found = diagnose(s)
-    lams = found.smallest * np.array([3.0, 2.0, 1.1, 0.9])
-    slow = solve_path(s, lams)
-    assert {"ok", "infeasible"} == {fit.status for fit in slow}
-    monkeypatch.setattr(glasso, "diagnose", None)
-    for one, other in zip(slow, solve_path(s, lams, diagnosis=found), strict=True):
-        assert (one.status, one.gap) == (other.status, other.gap) or one.status == other.status == "infeasible"
-        np.testing.assert_array_equal(one.precision, other.precision)
-
-
-@pytest.mark.parametrize("ridged", [False, True])
-def test_both_solvers_agree(monkeypatch, ridged):
-    pytest.importorskip("numba")
-    s = moment("random", 10, 2.0, 16)
-    block = solve_path(s, penalise_diagonal=ridged, tol=1e-10, points=5)
-    monkeypatch.setattr("privcov.postprocess.glasso._kernel", lambda: None)
-    split = solve_path(s, penalise_diagonal=ridged, tol=1e-10, points=5)
-    assert {fit.solver for fit in block[1:]} == {"block descent"}
-    assert {fit.solver for fit in split[1:]} == {"admm"}
-    for a, b in zip(block, split, strict=True):
-        assert a.precision == pytest.approx(b.precision, rel=1e-3, abs=1e-3 * np.abs(b.precision).max())
-
-
 def test_a_descent_that_fails_hands_over_and_goes_on(monkeypatch):
     """At one lambda the kernel claims to have lost W; ADMM answers there, block descent before and after."""
     kernel = pytest.importorskip("privcov.postprocess.glasso_kernel")
@@ -403,28 +291,6 @@ def test_a_descent_that_fails_hands_over_and_goes_on(monkeypatch):
     assert [fit.solver for fit in fits] == ["closed form", *["block descent"] * 2, "admm", *["block descent"] * 4]
     assert all(fit.status == "ok" and fit.gap <= 1e-9 for fit in fits)
     assert calls == [7, 4]
-
-
-def test_threads_do_not_disturb_each_other():
-    given = [moment("ar2", 15, 1.0, seed) for seed in range(8)]
-    alone = [solve_path(s) for s in given]
-    together = [None] * len(given)
-
-    def work(i):
-        together[i] = solve_path(given[i])
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(given))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for one, other in zip(alone, together, strict=True):
-        assert all(np.array_equal(a.precision, b.precision) for a, b in zip(one, other, strict=True))
-
-
-def test_warm_up_says_nothing(capfd):
-    warm_up()
-    assert capfd.readouterr() == ("", "")
 
 
 def test_a_variance_below_zero_to_rounding_needs_a_penalty_above_it():

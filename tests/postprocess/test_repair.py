@@ -81,23 +81,6 @@ def test_after_the_repair_every_penalty_has_a_solution(how):
         assert diagnose(done.matrix, penalise_diagonal=free).smallest == 0.0
 
 
-@pytest.mark.parametrize("how", list(REPAIRS))
-def test_the_sentence_says_what_was_done(how):
-    s = noisy(8, 11)
-    done = repair_for_lasso(s, how, 0.05)
-    assert done.how == how
-    assert f"{done.clipped} of 8 eigenvalues" in done.sentence
-    assert "0.05 of the mean variance" in done.sentence
-    if how == "none":
-        assert np.array_equal(done.matrix, s)
-        assert (done.mass, done.moved) == (0.0, 0.0)
-        assert "not repaired" in done.sentence
-    else:
-        assert f"at most {done.moved:.3g}" in done.sentence
-        assert f"{done.mass / np.mean(np.diag(s)):.3g} mean variances" in done.sentence
-        assert "below zero" in repair_for_lasso(s, how, 0.0).sentence
-
-
 def test_what_cannot_be_repaired_is_refused():
     with pytest.raises(ValueError, match="no variance left"):
         repair_for_lasso(np.array([[1.0, 0.2], [0.2, -1.0]]))

@@ -12,7 +12,7 @@ from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.denoise import BlockNoise, denoise
 from privcov.postprocess.structure import experts
 from privcov.postprocess.structure import mixture as module
-from privcov.postprocess.structure.mixture import NOTHING, mix
+from privcov.postprocess.structure.mixture import mix
 
 
 def noise_of(law: NoiseDistribution) -> BlockNoise:
@@ -212,52 +212,6 @@ def test_what_a_mean_adds_to_the_error_lies_along_it():
     assert with_mean.coherent == pytest.approx(4 * float(np.sum(axis**2)))
 
 
-def test_doubt_keeps_noise_from_choosing():
-    """Columns that are not related: less than an eighth of the noise is kept, a seventh without doubt."""
-    d, law, rng = 20, NoiseDistribution("free-trace", 0.004, 20), np.random.default_rng(2)
-    kept, noise = [], []
-    for _ in range(60):
-        drawn = law.draw(rng)
-        kept.append(np.linalg.norm(rest_of(mix(np.eye(d) / d + drawn, noise_of(law), None).matrix)))
-        noise.append(np.linalg.norm(rest_of(drawn)))
-    assert np.mean(kept) < np.mean(noise) / 8
-
-
-def test_a_factor_that_the_largest_eigenvalue_alone_shows_is_taken():
-    """Signs hide it from the level and the bands, and 1,770 pairs from their sum of squares."""
-    d, rng = 60, np.random.default_rng(4)
-    loading = np.random.default_rng(3).choice([-1.0, 1.0], d)
-    truth = 0.3 * np.outer(loading, loading) / d + 0.2 * np.eye(d) / d
-    law = NoiseDistribution("free-trace", 0.016, d)
-    kept = [mix(truth + law.draw(rng), noise_of(law), None).kept for _ in range(20)]
-    assert np.mean(kept) > 0.85
-
-
-def test_the_sampling_error_of_variances_is_shrunk_too():
-    """Equal variances, weak noise, few rows: the population's diagonal is nearer than that of the rows by a third."""
-    d, n, rng, errors = 20, 200, np.random.default_rng(9), []
-    truth, law = fading(d), NoiseDistribution("free-trace", 0.0005, 20)
-    for _ in range(20):
-        x = rng.standard_normal((n, d)) @ np.linalg.cholesky(truth).T
-        noisy = x.T @ x / n + law.draw(rng)
-        found = [np.diag(mix(noisy, noise_of(law), rows).matrix - truth) for rows in (float(n), None)]
-        errors.append([np.linalg.norm(one) for one in found])
-    population, sample = np.mean(errors, axis=0)
-    assert population < 0.67 * sample
-
-
-def test_pure_noise_is_answered_with_nothing():
-    """Of 150 draws at most one in eight has anything off the diagonal where `denoise` has nothing."""
-    for shape in ("free-trace", "wishart-difference"):
-        rng, law = np.random.default_rng(4), NoiseDistribution(shape, 0.02, 20)
-        more = 0
-        for _ in range(150):
-            noisy = law.draw(rng)
-            before = rest_of(denoise(noisy, noise_of(law)))
-            more += bool(not before.any() and rest_of(mix(noisy, noise_of(law), None).matrix).any())
-        assert more <= 19
-
-
 @pytest.mark.parametrize(
     ("truth", "most"),
     [("fading", 0.7), ("blocks", 0.8), ("alike", 0.8), ("steps", 0.9), ("tree", 0.95), ("none", 1.05)],
@@ -278,30 +232,6 @@ def test_the_mixture_is_better_where_columns_follow_a_pattern_and_no_worse_where
     assert np.mean(ours) <= most * np.mean(before)
 
 
-def test_the_population_is_nearer_than_the_rows():
-    """Weak noise, few rows: shrinking the sampling error too gains a third at least where a pattern holds."""
-    d, n, rng = 20, 500, np.random.default_rng(6)
-    truth, law = fading(d), NoiseDistribution("free-trace", 0.0005, d)
-    errors = []
-    for _ in range(20):
-        x = rng.standard_normal((n, d)) @ np.linalg.cholesky(truth).T
-        noisy = x.T @ x / n + law.draw(rng)
-        found = [mix(noisy, noise_of(law), rows).matrix for rows in (float(n), None)]
-        errors.append([np.linalg.norm(one - truth) for one in found])
-        assert np.linalg.norm(found[1] - x.T @ x / n) < np.linalg.norm(found[0] - x.T @ x / n)
-    population, sample = np.mean(errors, axis=0)
-    assert population < 0.67 * sample
-
-
-def test_a_band_alone_knows_an_order():
-    rng, law = np.random.default_rng(7), NoiseDistribution("free-trace", 0.005, 12)
-    noisy, order = blocks(12, 4) + law.draw(rng), rng.permutation(12)
-    plain, moved = (told(m, noise_of(law), None) for m in (noisy, noisy[np.ix_(order, order)]))
-    for one, other in zip(plain, moved, strict=True):
-        same = np.allclose(one.matrix[np.ix_(order, order)], other.matrix, atol=1e-6)
-        assert same or one.kind == "band"
-
-
 def test_the_answer_is_a_covariance_of_the_unit_ball_and_its_shares_add_up():
     rng = np.random.default_rng(7)
     for d, scale, rows in itertools.product((5, 12), (1e-3, 1e-2, 0.3), (None, 50.0)):
@@ -313,38 +243,3 @@ def test_the_answer_is_a_covariance_of_the_unit_ball_and_its_shares_add_up():
         assert sum(found.shares.values()) == pytest.approx(1)
         assert list(found.shares.values()) == sorted(found.shares.values(), reverse=True)
         assert 0 <= found.kept <= 1
-
-
-def test_no_variance_that_is_seen_leaves_no_covariance():
-    law = NoiseDistribution("wishart-difference", 0.02, 12)
-    level = 0.2 * (1 - np.eye(12))  # on the entries alone, which no covariance has
-    found = mix(level - 0.1 * np.eye(12), noise_of(law), None)
-    assert not found.matrix.any()
-    assert found.shares == {NOTHING: 1.0}
-
-
-def test_the_same_release_has_the_same_answer():
-    noisy = blocks(8, 2) + NoiseDistribution("free-trace", 0.01, 8).draw(np.random.default_rng(8))
-    noise = noise_of(NoiseDistribution("free-trace", 0.01, 8))
-    first, other = mix(noisy, noise, 300.0), mix(fading(8), noise, 300.0)
-    assert not np.array_equal(first.matrix, other.matrix)
-    assert np.array_equal(mix(noisy, noise, 300.0).matrix, first.matrix)
-
-
-def test_the_weights_are_those_of_a_fine_grid():
-    """Three estimates, all weights in steps of 1/200: no grid point is better, and the best is near."""
-    rng = np.random.default_rng(8)
-    steps = np.arange(201) / 200
-    grid = np.array([(a, b, 1 - a - b) for a in steps for b in steps if a + b <= 1 + 1e-12])
-    inside = 0
-    for _ in range(25):
-        columns, towards = rng.standard_normal((5, 3)), rng.standard_normal(3)
-        products = columns.T @ columns
-        weights = module._weights(products, towards)
-        values = np.einsum("ij,jk,ik->i", grid, products, grid) - 2 * grid @ towards
-        assert weights.min() >= 0
-        assert weights.sum() == pytest.approx(1)
-        assert weights @ products @ weights - 2 * weights @ towards <= values.min() + 1e-9
-        assert grid[np.argmin(values)] == pytest.approx(weights, abs=0.02)
-        inside += int((weights > 0.01).sum() > 1)
-    assert inside >= 5  # corners alone would not test the exchanges

@@ -8,8 +8,6 @@ import privcov
 from privcov import Dataset, Kind
 from privcov.inference.unbiased import REASONS
 from privcov.postprocess.two_values import TwoValues, same_column, with_identities
-from privcov.steward.example_rows import Invention, invented
-from privcov.steward.preview import noise_for, preview
 
 KINDS = {
     "age": Kind("number", 0, 100),
@@ -94,49 +92,12 @@ def test_a_variance_agrees_with_its_mean(bound):
             assert variance["estimate"].to_numpy() == pytest.approx(mean["estimate"] * (1 - mean["estimate"]))
 
 
-@pytest.mark.parametrize("rho", [0.02, 5.0])
-def test_answers_of_levels_cover(rho):
-    """200 releases: one standard error at .95 is 1.5 points; a rare level has a lower end at 0."""
-    table = pd.get_dummies(rows(400_000, 9)["region"], dtype=float)[list("NSE")].to_numpy()
-    truth, hits = np.cov(table.T, ddof=0), []
-    for seed in range(200):
-        data = Dataset.from_rows(rows(500, 100 + seed), kinds=KINDS)
-        a = privcov.answers(privcov.release(data, privcov.ZCDP(rho), "gaussian-cov", random_state=seed))
-        pairs, own = a.covariances(), a.variances().iloc[LEVELS]
-        pairs = pairs[pairs["first"].str.startswith("region") & pairs["second"].str.startswith("region")]
-        found = pd.concat([own, pairs])
-        true = np.concatenate([np.diag(truth), truth[np.triu_indices(3, 1)]])
-        hits.append(((found["ci_low"] <= true) & (true <= found["ci_high"])).to_numpy())
-    assert (np.mean(hits, axis=0) >= 0.91).all()
-
-
-def test_a_pair_of_levels_is_shown_as_its_means_have_it():
-    found = privcov.answers(released()).correlations()
-    pairs = found[found["first"].str.startswith("region") & found["second"].str.startswith("region")]
-    assert ((pairs["estimate"] <= 0) & (pairs["estimate"] >= -1)).all()
-    assert not pairs["identified"].any()
-
-
 def test_a_cell_between_the_two_values_is_not_ruled_out_by_a_declaration():
     """A missing yes-no cell counts as the middle, so its variance does not follow from its mean."""
     kinds = KINDS | {"yes": Kind("yes-no", values=("n", "y"))}
     rel = privcov.release(Dataset.from_rows(rows(), kinds=kinds), privcov.ZCDP(0.5), "gaussian-cov", random_state=0)
     mean, variance = rel.mean[4], rel.covariance[4, 4]
     assert variance != pytest.approx(mean * (1 - mean))
-
-
-def test_a_plan_draws_no_positive_pair_of_levels():
-    facts = privcov.PrivateDataset.from_rows(rows(), kinds=KINDS).facts
-    table = invented(facts, Invention(600))
-    plan = preview(table, privcov.ZCDP(0.02), noise_for(table, privcov.ZCDP(0.02)), replicates=4)
-    assert (plan.draw[np.ix_(LEVELS, LEVELS)][np.triu_indices(3, 1)] <= 0).all()
-
-
-def test_a_notebook_hatches_what_is_known():
-    figure = released().plot()
-    z = np.array(figure.data[0].z, dtype=float)
-    assert np.isnan(z[np.ix_(LEVELS, LEVELS)][np.triu_indices(3, 1)]).all()
-    assert not np.isnan(np.delete(z, [1, 2], axis=0)[:, [0, 4]]).any()
 
 
 def test_eigenvalues_of_few_rows_are_refused():

@@ -10,7 +10,7 @@ import pytest
 import privcov
 from privcov.core import accounting
 from privcov.estimators import auto_cov, base
-from privcov.estimators.papers import adaptive_cov, coinpress, em_cov, separate_cov
+from privcov.estimators.papers import adaptive_cov, em_cov, separate_cov
 from privcov.measurements import (
     eigenvalues,
     exponential_vectors,
@@ -181,20 +181,6 @@ def test_half_a_sensitivity(name, guarantee, relation, module, function, monkeyp
     caught(name, guarantee, monkeypatch, "of what its event says", relation)
 
 
-@pytest.mark.parametrize("step", ["step1", "step2", "step3"])
-def test_half_the_sensitivity_of_one_step_of_coinpress(step, monkeypatch):
-    honest = whitened.sensitivity
-
-    @functools.wraps(whitened.measure_whitened)
-    def measure(*args, name, **how):
-        with monkeypatch.context() as inner:
-            inner.setattr(whitened, "sensitivity", lambda *a: honest(*a) / (2 if name == step else 1))
-            return whitened.measure_whitened(*args, name=name, **how)
-
-    monkeypatch.setitem(graybox.ADDITIVE, "measure_whitened", measure)
-    caught("coinpress", CONCENTRATED, monkeypatch, "of what its event says")
-
-
 @pytest.mark.parametrize(("share", "part"), [("radius", 2), ("threshold", 3)])
 @pytest.mark.parametrize("told", [True, False])
 def test_too_little_noise_in_the_sparse_vector(share, part, told, monkeypatch):
@@ -270,31 +256,11 @@ def leaking(which: str, take, patch) -> list:
     return left
 
 
-def test_whitening_by_the_exact_moment(monkeypatch):
-    left = leaking("measure_whitened", lambda answer: answer[0], monkeypatch)
-    monkeypatch.setattr(coinpress, "clip_psd", lambda z: left[0])
-    caught("coinpress", CONCENTRATED, monkeypatch, "is asked for depends on the rows")
-
-
-def test_budgets_by_the_exact_eigenvalues(monkeypatch):
-    left, honest = leaking("measure_eigenvalues", lambda answer: answer.values, monkeypatch), em_cov.EMCov._weights
-    monkeypatch.setattr(em_cov.EMCov, "_weights", lambda self, values, share, n: honest(self, left[0], share, n))
-    caught("em-cov", PURE, monkeypatch, "is asked for depends on the rows")
-
-
 def test_a_bound_by_the_exact_counts(monkeypatch):
     left, honest = leaking("measure_norms", lambda answer: answer[0], monkeypatch), norm_histogram.halvings
     curious = lambda counts, std, n, noise: honest(left[0], 1e-9, None, 1e-9)  # noqa: E731
     monkeypatch.setattr(norm_histogram, "halvings", curious)
     caught("auto-cov", CONCENTRATED, monkeypatch, "depends on the rows")
-
-
-def test_a_threshold_by_the_exact_trace(monkeypatch):
-    left = leaking("measure_trace", lambda answer: answer[0], monkeypatch)
-    honest = adaptive_cov.AdaptiveCov._expect
-    exact = lambda self, ask, dataset, share, trace: honest(self, ask, dataset, share, left[0])  # noqa: E731
-    monkeypatch.setattr(adaptive_cov.AdaptiveCov, "_expect", exact)
-    caught("adaptive-cov", PURE, monkeypatch, "is asked for depends on the rows", sizes=(3, 5))
 
 
 def test_exact_eigenvalues_given_out(monkeypatch):
@@ -341,12 +307,6 @@ def test_no_clipping_after_the_search(name, guarantee, monkeypatch):
     caught(name, guarantee, monkeypatch, "of what its event says")
 
 
-def test_no_clipping_after_whitening(monkeypatch):
-    honest = whitened.clip_rows
-    monkeypatch.setattr(whitened, "clip_rows", lambda rows, bound: honest(rows, bound) if bound == 1.0 else rows)
-    caught("coinpress", CONCENTRATED, monkeypatch, "of what its event says")
-
-
 @pytest.mark.parametrize("guarantee", [PURE, APPROX, CONCENTRATED], ids=str)
 def test_the_whole_guarantee_for_either_step(guarantee, monkeypatch):
     honest = accounting.split
@@ -359,13 +319,6 @@ def test_a_step_left_out_of_the_statement(monkeypatch):
     drop = lambda event, size: None if event and event.share == "trace" else honest(event, size)  # noqa: E731
     monkeypatch.setattr(adaptive_cov, "_in_units_of_r", drop)
     caught("adaptive-cov", CONCENTRATED, monkeypatch, "leaves out a step")
-
-
-def test_a_statement_of_more_noise(monkeypatch):
-    honest = adaptive_cov._in_units_of_r
-    more = lambda event, size: event and dataclasses.replace(event, scale=2 * event.scale)  # noqa: E731
-    monkeypatch.setattr(adaptive_cov, "_in_units_of_r", lambda event, size: more(honest(event, size), size))
-    caught("adaptive-cov", CONCENTRATED, monkeypatch, "another noise")
 
 
 # --- the laws that the checker computes with -------------------------------------------------------------------

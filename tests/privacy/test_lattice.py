@@ -9,7 +9,6 @@ check for ambiguity, are in tests/measurements/test_exact_wishart.py.
 """
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from privcov.measurements.exact import moment as exact_moment
 from privcov.measurements.exact import noise as exact_noise
 from privcov.measurements.exact.integer_gram import UNIT
 from privcov.tables.private_dataset import PrivateDataset
-from tests.privacy import lattice, reachable
+from tests.privacy import lattice
 from tests.privacy.lattice import floating_wishart
 
 SAMPLERS = lattice.private_samplers()
@@ -152,51 +151,6 @@ def test_the_floating_point_sampler_is_caught(p, scale, draws):
     assert lattice.examine(drawn, scale, diagonal_only=draws > 20).faults
 
 
-@pytest.mark.parametrize(
-    ("d", "epsilon", "rows_per_person", "releases"), [(200, 0.1, 1, 120), (200, 0.03, 1, 40), (20, 1.0, 1_000, 200)]
-)
-def test_the_floating_point_sampler_tells_two_tables_apart(d, epsilon, rows_per_person, releases):
-    """Right in 90, 100 and 100 %, where 52.5, 50.7 and 73.1 % are allowed: a miss is 5 deviations away."""
-    how = {"d": d, "epsilon": epsilon, "rows_per_person": rows_per_person, "releases": releases}
-    assert reachable.tell_apart(floating_wishart, **how).caught
-
-
-def test_the_exact_sampler_does_not():
-    found = reachable.tell_apart(
-        SAMPLERS["add_wishart_difference"], d=20, epsilon=1.0, rows_per_person=1_000, releases=40
-    )
-    assert not found.caught
-    assert found.right < 40  # a coin: 40 of 40 has probability 1e-12
-
-
-def test_the_floating_point_sampler_is_saturated_and_the_exact_one_is_not():
-    """A clipped entry is 2^61 off the exact sum: read it, take 2^61 away, and there it is."""
-    scale = 10**6 * 2 * UNIT**2 / 1.0
-    saturated = lambda noise: int((np.abs(noise.astype(object)) == 2**61).sum())  # noqa: E731
-    old = [saturated(floating_wishart(3, scale)) for _ in range(50)]
-    assert sum(old) > 50  # of 450; about half are
-    new = [saturated(SAMPLERS["add_wishart_difference"](3, scale)) for _ in range(20)]
-    assert sum(new) == 0
-    rows = np.array([[0.6, 0.8, 0.0], [0.0, 0.6, -0.8]])
-    table = PrivateDataset.from_rows(rows, row_bound=1.0, rows_per_person=10**6)
-    sums = [
-        exact_moment.measure_exactly(table, privcov.PureDP(1.0), shape="wishart-difference").total for _ in range(20)
-    ]
-    # Saturated noise would put half of the 180 values there; by chance three have probability 1e-12.
-    assert sum(abs(abs(int(v)) - 2**61) <= 2 * UNIT**2 for total in sums for v in total.ravel()) < 3
-
-
-def test_the_old_sampler_lives_in_one_place():
-    """Nothing but this test knows the name, and no measurement inverts the normal distribution any more."""
-    root = Path(__file__).resolve().parents[2]
-    text = {p.relative_to(root).as_posix(): p.read_text(encoding="utf-8") for p in root.glob("p*/**/*.py")}
-    using = {name for name, source in text.items() if "floating_wishart" in source}
-    assert not using
-    # Quantiles of intervals are read from it, after the noise is drawn.
-    inverts = {name for name, source in text.items() if "/measurements/" in name and "ndtri" in source}
-    assert inverts == {"privcov/measurements/noise_theory/tails.py"}
-
-
 # --- other faults, and the test itself ----------------------------------------------------------------------
 
 
@@ -252,55 +206,6 @@ def test_each_fault_is_caught(mutant, told, scale):
     assert any(told in fault for fault in found.faults), found.faults
 
 
-def test_what_it_does_not_see():
-    """The docstring says so: frequencies that are not looked at, and the size of the noise."""
-    assert not lattice.examine([7 * even(100, 2.0**55)], 2.0**58).faults
-    assert not lattice.examine([even(100, 2.0**57)], 2.0**58).faults
-
-
-@pytest.mark.parametrize("scale", [2.0**48, 2.0**100])
-def test_even_noise_passes_and_its_statistic_is_exponential(scale):
-    """5 draws, seeded; of more than 3,000 dependent looks the share above 1 and 3 is near e^-1 and e^-3."""
-    found = [lattice.examine([even(60, scale)], scale) for _ in range(5)]
-    assert not any(f.faults for f in found)
-    sizes = np.array([look.statistic for f in found for look in f.looks])
-    assert len(sizes) > 3_000
-    assert np.mean(sizes > 1) == pytest.approx(math.exp(-1), abs=0.03)
-    assert np.mean(sizes > 3) == pytest.approx(math.exp(-3), abs=0.015)
-
-
-@pytest.mark.parametrize("distribution", ["gaussian", "laplace", "wishart"])
-@pytest.mark.parametrize("scale", [200.0, 1_000.0])
-def test_the_noise_itself_is_as_flat_as_the_limit_assumes(distribution, scale):
-    """Sums over all whole numbers, for the whole law and for its quarters by size, at every theta that is looked at."""
-    k = np.arange(-int(40 * scale), int(40 * scale) + 1)
-    weight = {
-        "gaussian": lambda: np.exp(-((k / scale) ** 2) / 2),
-        "laplace": lambda: np.exp(-np.abs(k) / scale),
-        # A diagonal entry for p = 3: half the difference of two chi-squared with four degrees of freedom.
-        "wishart": lambda: (1 + np.abs(k) / scale) * np.exp(-np.abs(k) / scale),
-    }[distribution]()
-    weight /= weight.sum()
-    order = np.argsort(np.abs(k), kind="stable")
-    below = np.cumsum(weight[order])
-    quarters = [order, order[below <= 0.25], order[below > 0.75]]
-    thetas = np.concatenate([[64 / scale], np.linspace(64 / scale, 0.5, 12), [1 / 3, 1 / 2]])
-    for theta in thetas[thetas * scale >= lattice.FLAT]:
-        turn = np.exp(2j * np.pi * theta * k)
-        for members in quarters:
-            mean = abs((weight * turn)[members].sum()) / weight[members].sum()
-            assert mean <= 24 / (2 * np.pi * theta * scale)
-
-
-def test_what_cannot_be_examined_is_said():
-    with pytest.raises(ValueError, match="cannot show anything"):
-        lattice.examine([even(3, 2.0**58)], 2.0**58)
-    with pytest.raises(ValueError, match="symmetric"):
-        lattice.examine([np.triu(even(100, 2.0**58))], 2.0**58)
-    with pytest.raises(ValueError, match="whole numbers"):
-        lattice.examine([even(100, 2.0**58).astype(float)], 2.0**58)
-
-
 @pytest.mark.parametrize("scale", [2.0**50, 2.0**71.5, 2.0**200])
 def test_residues_are_exact(scale):
     """Against rational arithmetic, for numbers of either sign and every rung."""
@@ -311,9 +216,3 @@ def test_residues_are_exact(scale):
     for shift in (1, 2, 51, 52, 53, 63, 64, 65, 117, 128, 199):
         expected = [float(Fraction(int(v) % 2**shift, 2**shift)) for v in numbers]
         np.testing.assert_allclose(lattice._fraction(words, shift), expected, rtol=0, atol=2**-51)
-
-
-def test_parities_of_known_rank():
-    assert lattice.parity_corank(np.eye(7, dtype=np.int64)) == 0
-    assert lattice.parity_corank(np.zeros((7, 7), dtype=object)) == 7
-    assert lattice.parity_corank(np.ones((7, 7), dtype=np.int64)) == 6

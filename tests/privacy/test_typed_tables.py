@@ -24,7 +24,7 @@ import privcov
 from privcov import PrivateDataset
 from privcov.measurements.exact import integer_gram
 from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, block_squares, flag_of, most_entries
-from privcov.measurements.exact.moment import GAUSSIAN, anchor_of, exact_sum, norm_bound, settle_shape, weights
+from privcov.measurements.exact.moment import anchor_of, exact_sum, norm_bound, settle_shape, weights
 from privcov.measurements.exact.reading import read_sum
 from privcov.measurements.noise_theory.free_groups import groups_of
 from privcov.tables.public_facts import PublicFacts
@@ -421,13 +421,3 @@ def test_a_type_of_a_file_that_no_cell_of_the_kind_has_is_refused(tmp_path):
     for name in ("ward", "day"):
         with pytest.raises(TableFileError, match=f"Column '{name}' .* is declared as"):
             PrivateDataset.from_files(tmp_path / "a.parquet", kinds={name: KINDS[name]})
-
-
-def test_a_number_whose_name_sounds_like_text_is_questioned():
-    with pytest.warns(UserWarning, match="'gender' is declared as integer, and its name sounds like text"):
-        PrivateDataset.from_rows([[1]], kinds={"gender": Kind("integer", 0, 1)})
-
-
-def test_every_gaussian_shape_is_one_law():
-    facts = table(REST).facts
-    assert {settle_shape(facts, shape, 1) for shape in GAUSSIAN} == {"free-groups"}

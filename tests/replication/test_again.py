@@ -105,20 +105,6 @@ def test_fresh_computes_everything_again(tmp_path, known):
         assert len(calls) == 2 * COUNT * max(times, 1)
 
 
-def test_the_forecast_is_known_after_the_first_replicate_of_every_step(tmp_path, known, monkeypatch):
-    """Replicates of .5 s: what is left falls by that much each time, to nothing."""
-    known()
-    real = reproduce.one_replicate
-    monkeypatch.setattr(reproduce, "one_replicate", lambda task: Made(0.5, real(task).numbers))
-    told, over = [], []
-    reproduce.reproduce(folder=tmp_path, remaining=told.append, progress=lambda *now: over.append(now))
-    assert math.isnan(told[0])
-    assert told[1:] == pytest.approx([0.5 * left for left in range(2 * COUNT - 2, -1, -1)])
-    assert [(done, total, step.point.name, seconds) for done, total, step, seconds in over] == [
-        (1, 2, "p", 2.5), (2, 2, "q", 2.5)
-    ]  # fmt: skip
-
-
 def test_where_a_number_comes_from_is_stored(tmp_path, known, monkeypatch):
     known()
     reproduce.reproduce(folder=tmp_path)

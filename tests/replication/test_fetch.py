@@ -31,27 +31,6 @@ def openml(monkeypatch):
     return state
 
 
-def test_ionosphere_and_parkinsons_come_as_they_were(made, folder, openml):
-    rows = made.ionosphere()
-    openml.table = pd.DataFrame([row[:-1] for row in rows]).add_prefix("a")
-    openml.labels = pd.Series([row[-1] for row in rows], dtype="category")
-    path = fetch.download("ionosphere")
-    assert path == folder / "ionosphere.csv"
-    ds = privcov.source("ionosphere", random_state=0)
-    np.testing.assert_array_equal(ds.rows, openml.table.to_numpy())
-    assert ds.labels.tolist() == ["good"] * 225 + ["bad"] * 126
-
-    values, status = made.parkinsons()
-    openml.table = pd.DataFrame(values).add_prefix("V")
-    openml.labels = pd.Series(np.array(status) + 1).astype(str).astype("category")
-    fetch.download("parkinsons")
-    ds = privcov.source("parkinsons", random_state=0)
-    np.testing.assert_array_equal(ds.rows, values)
-    assert ds.labels.tolist() == ["parkinson"] * 147 + ["healthy"] * 48
-    assert openml.asked == [("ionosphere", 1), ("parkinsons", 1)]
-    assert {p.name for p in folder.iterdir()} == {"ionosphere.csv", "parkinsons.csv"}
-
-
 def test_mnist_keeps_the_training_pictures(made, folder, openml):
     labels = np.concatenate([np.repeat(np.arange(10), made.each), np.zeros(10_000, dtype=int)])
     pixels = np.zeros((70_000, 784), dtype=np.uint8)
@@ -89,28 +68,6 @@ def test_a_download_that_is_another_set_is_not_kept(made, folder, openml):
         with pytest.raises(MissingData, match=said):
             fetch.download("parkinsons")
     assert list(folder.iterdir()) == []
-
-
-def test_what_cannot_be_downloaded_says_so(folder, openml):
-    assert fetch.fetchable() == ("ionosphere", "mnist", "parkinsons")
-    with pytest.raises(
-        ValueError, match=r"'colon' cannot be downloaded; ionosphere, .* can. The Colon set .*colon.csv"
-    ):
-        fetch.download("colon")
-    with pytest.raises(ValueError, match="Its rows need no file"):
-        fetch.download("ar1-covariance")
-    with pytest.raises(ValueError, match="There is no source"):
-        fetch.download("nothing")
-    assert openml.asked == []
-
-
-def test_a_folder_that_cannot_be_written_is_a_sentence(made, folder, openml, monkeypatch):
-    (folder / "taken").write_text("a file where the folder should be")
-    monkeypatch.setenv("PRIVCOV_DATA_DIR", str(folder / "taken"))
-    rows = made.ionosphere()
-    openml.table, openml.labels = pd.DataFrame([r[:-1] for r in rows]), pd.Series([r[-1] for r in rows])
-    with pytest.raises(MissingData, match=r"cannot be kept in .*PRIVCOV_DATA_DIR"):
-        fetch.download("ionosphere")
 
 
 def test_half_a_file_is_never_left(folder, monkeypatch):

@@ -8,7 +8,6 @@ from sklearn.feature_extraction.text import HashingVectorizer
 
 import privcov
 from privcov.data_sources.base import SOURCES
-from privcov.studies.store import place_part
 from replication.sources import papers
 from replication.sources.papers import MissingData
 
@@ -38,27 +37,6 @@ def test_ionosphere_with_and_without_a_header(made):
     assert plain.columns == tuple(V)
 
 
-def test_ionosphere_says_what_is_wrong(made):
-    rows = made.ionosphere()
-    refused("ionosphere", made.text(rows[:-1]), match="350 rows of 35, and the Ionosphere set has 351 of 35")
-    refused("ionosphere", made.text([row[1:] for row in rows]), match="351 rows of 34")
-    refused("ionosphere", made.text([*rows[:6], [1, 2], *rows[7:]]), match="line 7 has 2 cells, and 35 were expected")
-    refused("ionosphere", made.text([*rows[:6], ["?", *rows[6][1:]], *rows[7:]]), match=r"line 7 has '\?' in column 1")
-    refused(
-        "ionosphere", made.text([*rows[:6], ["nan", *rows[6][1:]], *rows[7:]]), match="line 7 has 'nan' in column 1"
-    )
-    refused("ionosphere", made.text([*rows[:6], [*rows[6][:-1], "x"], *rows[7:]]), match="line 7 has the label 'x'")
-    flipped = [*rows[:6], [*rows[6][:-1], "b"], *rows[7:]]
-    refused("ionosphere", made.text(flipped), match="127 bad, 224 good, and the Ionosphere set has 126 bad, 225 good")
-    refused("ionosphere", made.text([[row[1], row[0], *row[2:]] for row in rows]), match="second column is not 0")
-    refused("ionosphere", made.text([[9 * row[0], *row[1:]] for row in rows]), match="lies beyond -1 and 1")
-    refused("ionosphere", b"", match="empty")
-    refused("ionosphere", b"\xff\xfe1\x002\x00", match="UTF-16")
-    refused("ionosphere", b'"1,2\n', match="quotation mark")
-    refused("ionosphere", made.text(rows), made.text(rows), match="2 files were given")
-    refused("ionosphere", b"\x1f\x8bnot gzip", match="gzip file is damaged")
-
-
 def test_colon_as_one_table_and_as_published(made):
     values, signs = made.colon(), made.tissues()
     words = ["tumor" if s < 0 else "normal" for s in signs]
@@ -73,17 +51,6 @@ def test_colon_as_one_table_and_as_published(made):
             assert found.labels.tolist() == one.labels.tolist() == words
     assert parse("colon", matrix).labels is None
     assert one.columns == tuple(genes)
-
-
-def test_colon_says_what_is_wrong(made):
-    values, signs = made.colon(), made.tissues()
-    matrix = made.text(values.T.tolist(), " ")
-    refused(
-        "colon", made.text(values.T[:-1].tolist(), " "), match="1,999 lines of 62, and the Colon set has 2,000 lines"
-    )
-    refused("colon", made.text([signs], " "), match="the table of 2,000 genes is needed too")
-    refused("colon", matrix, made.text([[-s for s in signs]], " "), match="40 normal, 22 tumor, and the Colon set")
-    refused("colon", made.text(np.log10(values.T).tolist(), " "), match="without logarithm or scaling")
 
 
 def test_parkinsons_by_the_names_of_its_columns(made):
@@ -167,21 +134,6 @@ def test_mnist_in_its_forms(made):
         make().make_from(found)
 
 
-def test_mnist_says_what_is_wrong(made):
-    images, labels = made.digits()
-    refused("mnist", made.idx(images), match="the labels are missing")
-    refused("mnist", made.idx(labels), match="the pictures are missing")
-    refused("mnist", made.idx(images), made.idx(labels[:-1]), match=r"\(200, 28, 28\) and labels \(199,\)")
-    refused("mnist", made.idx(images, False)[:-5], made.idx(labels), match="says 156,800 bytes and has 156,795")
-    refused("mnist", b"1,2,3\n" * 4, match="neither an npz file nor one of the published idx files")
-    refused("mnist", made.npz(X=images / 255, y=labels), match="whole grey levels from 0 to 255")
-    refused("mnist", made.npz(X=images, y=labels - 1), match="every one must be a whole number from 0 to 9")
-    refused("mnist", made.npz(X=images[labels > 0], y=labels[labels > 0]), match="per digit 0, 20, 20")
-    refused("mnist", made.npz(X=images[:0], y=labels[:0]), match="0 labels were found")
-    refused("mnist", made.npz(X=np.array([{}]), y=labels), match="holds more than arrays")
-    refused("mnist", made.npz(X=images, y=labels)[:-30], match="damaged")
-
-
 def test_a_whole_mnist_must_have_the_training_counts(made):
     images, labels = np.zeros((60_000, 784), dtype=np.uint8), np.repeat(np.arange(10), made.each)
     assert len(parse("mnist", made.npz(X=images, y=labels)).values) == 60_000
@@ -256,17 +208,6 @@ def test_the_folder_is_read_and_a_changed_file_is_read_again(made, folder):
         privcov.source("ionosphere", random_state=0)
 
 
-def test_two_files_belong_together(made, folder):
-    values, signs = made.colon(), made.tissues()
-    (folder / "tissues.txt").write_bytes(made.text([signs], " "))
-    with pytest.raises(MissingData, match=r"colon.csv or I2000.txt with tissues.txt or I2000.txt"):
-        privcov.source("colon", random_state=0)
-    (folder / "I2000.txt").write_bytes(made.text(values.T.tolist(), " "))
-    ds = privcov.source("colon", d=7, random_state=0)
-    np.testing.assert_array_equal(ds.rows, np.log10(values[:, :7]))
-    assert ds.labels.tolist()[:2] == ["tumor", "normal"]
-
-
 def test_a_file_that_cannot_be_read_or_is_too_large_is_a_sentence(made, folder, monkeypatch):
     (folder / "ionosphere.csv").write_bytes(made.text(["a", "b", "c"]))
     monkeypatch.setattr(papers, "MAX_BYTES", 5)
@@ -275,24 +216,3 @@ def test_a_file_that_cannot_be_read_or_is_too_large_is_a_sentence(made, folder, 
     (folder / "parkinsons.csv").mkdir()  # no file
     with pytest.raises(MissingData):
         privcov.source("parkinsons", random_state=0)
-
-
-def test_the_default_folder_is_in_the_users_cache(monkeypatch, tmp_path):
-    monkeypatch.delenv("PRIVCOV_DATA_DIR", raising=False)
-    monkeypatch.setenv("PRIVCOV_CACHE_DIR", str(tmp_path))
-    with pytest.raises(MissingData) as absent:
-        privcov.source("colon", random_state=0)
-    assert str(tmp_path / "data") in str(absent.value)
-    assert "fetch" not in str(absent.value)  # not to be had from OpenML
-
-
-def test_stored_cells_of_another_file_are_not_found(made, folder):
-    source = SOURCES.get("ionosphere").cls()
-    rows = made.ionosphere()
-    parts = [place_part(source, 1.0, 0)]
-    for change in (0.25, 0.5):
-        rows[0][0] = change
-        (folder / "ionosphere.data").write_bytes(made.text(rows))
-        parts.append(place_part(source, 1.0, 0))
-        assert place_part(source, 1.0, 0) == parts[-1]
-    assert len(set(parts)) == 3

@@ -7,7 +7,7 @@ import pytest
 
 from privcov import PrivateDataset
 from privcov.core.guarantees import ZCDP
-from privcov.steward.choices import choices, weighed
+from privcov.steward.choices import choices
 from privcov.steward.example_rows import ExampleRows, Invention, invented
 from privcov.steward.preview import planned_noise, preview
 
@@ -47,30 +47,6 @@ def test_what_is_recommended_helps_rows_that_were_not_seen():
         assert one.error == pytest.approx(error, rel=0.25)
         assert one.error < 0.95 * one.before
         assert one.why.endswith(".")
-
-
-def test_the_weights_are_the_best():
-    """The sum of squared noise over all pairs, (sum c^2)^2 (sum 1/(c s)^2)^2, at 300 other weights nearby."""
-    stand = ExampleRows.of_public(table(rows(1)), 4_000)
-    found = choices(stand, stand.facts, GUARANTEE, weigh=True)[-1]
-    s, c, rng = np.sqrt(np.diag(stand.covariance)), np.array(found.value), np.random.default_rng(0)
-
-    def noise(c: np.ndarray) -> float:
-        return float(np.sum(c**2) * np.sum(1 / (c * s) ** 2))
-
-    assert all(noise(c * np.exp(0.3 * rng.standard_normal(8))) > 0.999 * noise(c) for _ in range(300))
-    assert noise(np.ones(8)) > 1.4 * noise(c)
-    heavy = weighed(stand.facts, found.value)
-    assert heavy.units.longest == pytest.approx(np.sqrt(np.sum(c**2)))
-    assert heavy.scale == pytest.approx(1 / c)
-
-
-def test_nothing_is_recommended_where_nothing_helps():
-    """Rows in corners: to shorten them takes as much of the signal as of the noise, and no cell is missing."""
-    rng = np.random.default_rng(3)
-    signs = np.where(rng.random((4_000, 1)) < 0.7, 1, -1) * np.where(rng.random((4_000, 5)) < 0.8, 1.0, -1.0)
-    stand = ExampleRows.of_public(table(signs), 4_000)
-    assert choices(stand, stand.facts, ZCDP(0.5), weigh=True) == []
 
 
 @pytest.mark.parametrize(("missing", "names"), [(0.3, True), (0.0, False)])

@@ -9,10 +9,9 @@ import pytest
 from privcov import Kind, PrivateDataset, ZCDP
 from privcov.measurements.exact.moment import measure_exactly
 from privcov.measurements.exact.reading import read_sum
-from privcov.postprocess.matrices import unbiased
 from privcov.releases.private_request import usual_request
-from privcov.steward.example_rows import MAX_ROWS, ExampleRows, Invention, entry_stds, invented
-from privcov.steward.preview import planned_noise, preview
+from privcov.steward.example_rows import MAX_ROWS, ExampleRows, Invention, invented
+from privcov.steward.preview import planned_noise
 
 KINDS = {
     "age": Kind("integer", 0, 120),
@@ -94,26 +93,6 @@ def test_the_truth_is_that_of_the_cells_that_are_there(declared):
     assert stand.under(facts).covariance == pytest.approx(stand.covariance, rel=1e-12)
 
 
-@pytest.mark.parametrize("declared", [{}, {"missing": "pairs"}, {"missing": "pairs", "row_bound_fraction": 0.5}])
-def test_the_stated_noise_is_the_spread_of_the_answers(declared):
-    """300 draws: a deviation that is wrong by 20 % lies five standard errors off."""
-    private = table(n=4_000, **declared)
-    stand = ExampleRows(private, 4_000, "rows")
-    noise = planned_noise(private.facts, ZCDP(0.5), 4_000)
-    stds = entry_stds(stand.noisy(noise, None))
-    answers = np.array([unbiased(stand.noisy(noise, 1, k))[1] for k in range(300)])
-    off = ~np.eye(stand.d, dtype=bool)
-    assert np.mean(np.std(answers, axis=0)[off] / stds[off]) == pytest.approx(1, abs=0.05)
-    assert np.abs(np.std(answers, axis=0)[off] / stds[off] - 1).max() < 0.25
-    plan = preview(stand, ZCDP(0.5), noise)
-    assert plan.correlation_std == pytest.approx(
-        np.median((stds / np.sqrt(np.outer(*[np.diag(answers.mean(axis=0))] * 2)))[off]), rel=0.01
-    )
-    assert plan.draw.shape == (stand.d,) * 2
-    assert (preview(stand, ZCDP(5.0), dataclasses.replace(noise, scale=noise.scale / 10)).correlation_error
-            < plan.correlation_error)  # fmt: skip
-
-
 @pytest.mark.parametrize("declared", DECLARED)
 def test_an_invented_table_has_the_declared_kinds(declared):
     """Cells within the bounds, whole levels, one level of a category at most, and as many holes as are guessed."""
@@ -163,15 +142,3 @@ def test_a_table_of_which_nothing_counts_is_refused():
         ExampleRows.of_public(dropped, 100)
     with pytest.raises(ValueError, match="bounds or kinds"):
         ExampleRows(PrivateDataset.from_rows(rows, row_bound=1.0), 100, "rows")
-
-
-def test_what_is_invented_is_said_as_it_is():
-    """No correlation where nothing moves together, and the share of missing cells, which is exact."""
-    facts = PrivateDataset.from_rows(np.zeros((2, 3)), bounds=[(0, 1)] * 3).facts
-    apart = invented(facts, Invention(100, "independent", missing=0.3))
-    assert "correlation" not in apart.what
-    assert "30 % of the cells missing" in apart.what
-    assert apart.missing == pytest.approx(0.3, abs=1e-12)
-    together = invented(facts, Invention(100, strength=0.4))
-    assert "correlation 0.4" in together.what
-    assert "missing" not in together.what

@@ -3,7 +3,6 @@
 import dataclasses
 import gzip
 import pickle
-import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,6 @@ from privcov.cli.check import _rules
 from privcov.steward import cell_kinds
 from privcov.steward.check import advice, check_files, check_upload
 from privcov.tables.declaration.private_file import Column, Declaration, PrivateFileError, read_private
-from privcov.tables.readers import csv_rows
 
 SECRET = "Quibbleworth"
 # kind -> cells of a column that no reader takes for numbers
@@ -103,14 +101,6 @@ def test_each_file_of_a_table_has_its_own_decimal_mark(tmp_path):
     assert [(c.numbers, c.missing, c.unreadable) for c in found.columns] == [(3, 1, 0), (3, 1, 0)]
 
 
-@pytest.mark.parametrize(("whole", "wasted"), [(0, True), (1, True), (49, True), (50, False), (99, False)])
-def test_whole_numbers_among_decimal_commas_do_not_hide_the_column(whole, wasted):
-    cells = [str(i) if i < whole else f'"{i},5"' for i in range(100)]
-    found = check_upload(csv_of({"a": cells, "b": ["1"] * 100}), declared("a", "b"))
-    assert found.wasted == (("a",) if wasted else ())
-    assert "'a'" in found.verdict
-
-
 def test_a_fine_file_is_said_to_be_fine_in_one_sentence(tmp_path):
     whole, gap = (csv_of({"a": ["1", "2", "3"], "b": ["4", cell, "6"]}) for cell in ("5", ""))
     for found in both(tmp_path, whole, declared("a", "b")):
@@ -157,14 +147,6 @@ def test_the_same_cells_are_numbers_as_in_a_release(tmp_path):
             assert column.infinite == np.isinf(rows[:, j]).sum()
             assert column.missing + column.unreadable == np.isnan(rows[:, j]).sum()
             assert column.cells == 600
-
-
-def test_text_that_comes_and_goes_between_pieces(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_rows, "BLOCK_BYTES", 500)
-    cells = [str(i % 90) if i // 100 % 2 else "abc" for i in range(1000)]
-    raw = csv_of({"a": cells, "b": ["1"] * 1000})
-    for found in both(tmp_path, raw, declared("a", "b")):
-        assert [(c.numbers, c.unreadable) for c in found.columns] == [(500, 500), (1000, 0)]
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
@@ -253,23 +235,6 @@ def test_one_id_is_compared_across_the_blocks_of_a_file(tmp_path):
         assert check_files(what, tmp_path / "t.parquet").lone is lone
 
 
-def test_codes_that_swallow_a_column_are_said(tmp_path):
-    what = declared("a", "b", missing_codes=("-9",))
-    for one in both(tmp_path, csv_of({"a": ["-9", "-9.0", " -9 ", ""], "b": ["1", "2", "-9", "4"]}), what):
-        assert one.columns[0].missing == 4
-        assert one.verdict.startswith("Look again: no readable number in 'a'")
-        assert [line for line in advice(one) if "Every cell of 'a' is empty or has a code" in line]
-
-
-def test_a_date_format_that_matches_nothing_is_said(tmp_path):
-    what = Declaration("t", "one row", (Column("seen", "2020-01-01", "2024-12-31", kind="date", format="%d.%m.%Y"),))
-    for one in both(tmp_path, csv_of({"seen": ["2024-01-31", "2023-02-28"]}), what):
-        assert one.wasted == ("seen",)
-        assert advice(one) == [
-            "Texts that are no date in the declared format: declare the format in which they are written."
-        ]
-
-
 def test_a_file_without_the_column_of_ids_is_refused(tmp_path):
     (tmp_path / "t.csv").write_bytes(csv_of({"a": ["1", "2"]}))
     with pytest.raises(privcov.tables.readers.TableFileError, match="who"):
@@ -318,39 +283,3 @@ def test_what_cannot_be_read_says_nothing():
         check_upload(f"a,b\n1,2\n{SECRET}\n".encode(), declared("a", "b"))
     assert SECRET not in str(caught.value)
     assert caught.value.__cause__ is None
-
-
-def test_the_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_rows, "BLOCK_BYTES", 20_000)
-    monkeypatch.setattr(csv_rows, "_CHUNK_BYTES", 20_000)
-    line = b"1.25,text\n"
-    peaks = []
-    for rows in (20_000, 200_000):
-        (tmp_path / "t.csv").write_bytes(b"a,b\n" + line * rows)
-        tracemalloc.start()
-        assert check_files(declared("a", "b"), tmp_path / "t.csv").rows == rows
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert peaks[1] < 1.5 * peaks[0] + 100_000
-
-
-@pytest.mark.parametrize(
-    ("bounds", "cells", "codes"),
-    [
-        ((0, 120), [-9, -9, 999, 999, 40], {-9.0: 2, 999.0: 2}),
-        ((0, 99), [99, 99, 98, 40], {99.0: 2}),
-        ((0, 99), [99, 99, 98, 98, 40], {}),  # no more than its neighbour: a value
-        ((0, 120), [99, 99, 40], {}),  # well inside
-        ((0, 5), [9, 9, 8, 8, 1], {8.0: 2, 9.0: 2}),
-        ((0, 5), [9, 10, 10, 10, 1], {}),
-        ((-1, 1), [-1, 1, -1, 1], {}),  # a coding of yes and no
-        ((0, 1), [-1, -1, 0, 1], {-1.0: 2}),
-        (None, [999, 999, 998, 5], {999.0: 2}),
-        (None, [9, 9, 9], {}),
-        ((-1e6, 1e6), [2e6, 2e6, 999], {}),  # no code is at or beyond these
-    ],
-)
-def test_codes_stand_out_at_or_beyond_the_bounds(bounds, cells, codes):
-    found = cell_kinds.Codes(*(bounds or (None, None)))
-    found.take(np.array(cells, dtype=np.float64))
-    assert found.found() == codes

@@ -1,31 +1,18 @@
 """The plan: at the scale of the very release that follows, and right about what survives."""
 
-from statistics import NormalDist
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from privcov import Kind
-from privcov.bundle.derived import noisy_of
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP, with_level
 from privcov.measurements.exact.moment import NoisySum, measure_exactly
 from privcov.measurements.exact.reading import read_sum
 from privcov.postprocess.matrices import derive
 from privcov.releases.private_request import private_request, usual_request
-from privcov.steward.choices import with_fraction
 from privcov.steward.example_rows import STRUCTURES, ExampleRows, Invention, invented, planned_anchor
-from privcov.steward.preview import (
-    noise_for,
-    planned_noise,
-    planned_trade_off,
-    preview,
-    searched,
-    seen_from,
-    smallest_level,
-    survival,
-)
+from privcov.steward.preview import noise_for, planned_noise, planned_trade_off, preview, searched, smallest_level
 from privcov.steward.view import owner_look
 from privcov.tables.private_dataset import PrivateDataset
 
@@ -101,36 +88,11 @@ def test_few_categories_of_many_levels_have_laplace_noise_under_pure_privacy():
     assert usual_request(typed, ZCDP(0.1)).method.card.key == "auto-cov"
 
 
-def test_the_plan_draws_the_law_of_the_release():
-    """Same groups, weights and scale, and 600 planned measurements with the spread of the stated law, within 12 %."""
-    data = private()
-    released = read_sum(measured(data, ZCDP(0.1)), "joint")
-    planned = planned_noise(data.facts, ZCDP(0.1), 500)
-    assert planned == released.distribution
-    square = released.anchor_squared
-    rows = table(4, 500, "neighbours")
-    exact = rows.noisy(planned, None).matrix
-    drawn = [rows.noisy(planned, 3, k).matrix - exact for k in range(600)]
-    std = np.std(drawn, axis=0)
-    assert std[0, 0] == pytest.approx(planned.diagonal_std, rel=0.12)
-    assert std[0, 1] == pytest.approx(planned.off_diagonal_std, rel=0.12)
-    assert std[0, 4] == pytest.approx(planned.off_diagonal_std, rel=0.12)
-    assert exact[-1, -1] == pytest.approx(square)
-    plan = preview(rows, ZCDP(0.1), planned, replicates=2)
-    block, edge = planned.off_diagonal_std * 4, planned.off_diagonal_std * 2 / np.sqrt(square)  # R = 2
-    assert plan.correlation_std == pytest.approx(np.hypot(block, edge**2) / 0.3**2, rel=0.1)
-
-
 @pytest.mark.parametrize("guarantee", CASES)
 def test_the_plan_has_the_attacker_of_the_release(guarantee):
     data = private()
     made = measured(data, guarantee)
     assert planned_trade_off(data.facts, guarantee) == accounting.trade_off_of((made.event,), guarantee)
-
-
-def test_a_person_with_more_rows_costs_more_noise():
-    one, three = (planned_noise(private(rows_per_person=k).facts, ZCDP(0.1), 500).scale for k in (1, 3))
-    assert three == pytest.approx(3 * one, rel=1e-9)
 
 
 @pytest.mark.parametrize("structure", list(STRUCTURES))
@@ -142,51 +104,6 @@ def test_the_invented_rows_have_the_structure_they_say(structure):
     assert rows.covariance / 0.3**2 == pytest.approx(wanted.correlation(6), abs=0.08)
     law = planned_noise(rows.facts, ZCDP(1.0), 10)
     assert derive(rows.noisy(law, None)).covariance == pytest.approx(rows.covariance, abs=1e-6)
-
-
-def test_answers_of_few_levels_fill_more_of_their_range():
-    """A deviation of 1.1 on a scale from 1 to 5, and of 30 on one from 0 to 200; the sheet's slider moves both."""
-    kinds = {
-        "item": Kind("integer", 1, 5),
-        "level": Kind("ordinal", values=tuple("12345")),
-        "age": Kind("integer", 0, 200),
-    }
-    facts = PrivateDataset.from_rows(pd.DataFrame({"item": [1], "level": ["2"], "age": [3]}), kinds=kinds).facts
-    for spread, few in ((0.3, 1.0), (0.15, 0.57)):
-        stand = invented(facts, Invention(1000, spread=spread))
-        found = np.std(np.asarray(stand.table._rows), axis=0)
-        assert found == pytest.approx([few, few, 100 * spread], rel=0.08)
-
-
-def test_the_chance_to_be_seen_is_that_of_a_pair_beyond_what_noise_reaches():
-    """400 tables: a chance that is wrong by 0.1 lies four standard errors off."""
-    distribution = planned_noise(private(d=6).facts, ZCDP(0.03), 3000)
-    kept = []
-    for k in range(400):
-        drawn = derive(table(6, 3000, "blocks", 0.45, seed=k).noisy(distribution, 1, k))
-        variances = np.diag(drawn.covariance)
-        error = np.hypot(drawn.noise_std, np.sqrt(np.outer(variances, variances) / 3000))
-        found = np.abs(drawn.noisy) > seen_from(6) * error
-        kept.append([found[0, 1], found[0, 5]])
-    plan = preview(table(6, 3000, "blocks", 0.45), ZCDP(0.03), distribution, replicates=1)
-    assert np.mean(kept, axis=0) == pytest.approx([plan.survives(0.45), plan.survives(0.0)], abs=0.1)
-    assert 0.3 < plan.survives(0.45) < 0.9  # where the test can see something
-
-
-def test_visible_means_a_chance_of_eighty_percent():
-    distribution = planned_noise(private(d=10).facts, ZCDP(0.5), 4000)
-    plan = preview(table(10, 4000), ZCDP(0.5), distribution, replicates=1)
-    assert plan.survives(plan.visible) == pytest.approx(0.8, abs=0.01)
-    assert survival(0.3, 0.0, 0.0, 2.0) == 1.0
-    assert survival(0.3, np.inf, 0.1, 2.0) == pytest.approx(2 * NormalDist().cdf(-2)), "nothing but noise"
-
-
-@pytest.mark.parametrize("d", [2, 3, 20])
-def test_without_correlations_a_pair_is_rarely_seen(d):
-    """Also where sampling is most of the error: in one table of 20 any of its pairs, by the sum of their chances."""
-    plan = preview(table(d, 4000, "independent"), ZCDP(1e3), planned_noise(private(d=d).facts, ZCDP(1e3), 4000))
-    assert plan.correlation_std < plan.sampling_std / 10
-    assert plan.survives(0.0) * d * (d - 1) / 2 == pytest.approx(0.05)
 
 
 def test_more_privacy_means_a_larger_error():
@@ -258,24 +175,6 @@ def test_the_exact_answer_by_pairs_is_over_the_rows_that_have_both():
     assert look.raw[0, 1] > 0.4
 
 
-def test_the_owner_sees_the_noise_of_a_table_whose_persons_have_several_rows():
-    """As many persons as weigh, not as many rows: 300 with one row to nine. 60 draws tell a factor of 1.4."""
-    rng = np.random.default_rng(5)
-    ids = np.repeat(np.arange(300), rng.integers(1, 10, 300))
-    x = rng.uniform(-1, 1, (len(ids), 3)) + 0.05 * (ids[:, None] % 7)
-    data = PrivateDataset.from_rows(x, bounds=[(-2, 2)] * 3, persons=ids)
-    looks = [owner_look(data, ZCDP(0.5), np.random.default_rng(s)) for s in range(60)]
-    real = [read_sum(measured(data, ZCDP(0.5)), "joint") for _ in range(5)]
-    noise = np.mean([one.distribution.off_diagonal_std for one in real]) * real[0].row_bound ** 2
-    seen = np.std([one.draw[0, 1] for one in looks]) * np.prod(np.std(x[:, :2], axis=0) / 2)
-    assert seen == pytest.approx(noise, rel=0.35)
-    each = np.bincount(ids)[ids]
-    weight = 1 / each
-    assert looks[0].raw == pytest.approx(np.cov(x.T, aweights=weight, bias=True) / np.sqrt(np.outer(
-        *[np.diag(np.cov(x.T, aweights=weight, bias=True))] * 2)))  # fmt: skip
-    assert looks[0].bias < 1e-4, "nothing is clipped, so nothing changes"
-
-
 @pytest.mark.parametrize("declared", [
     {"missing": "drop-row", "n_public": False}, {"missing": "drop-row", "n_public": False, "persons": True},
     {"missing": "pairs", "persons": True}, {"labels": True, "classes": ["a", "b"], "n_public": False},
@@ -297,6 +196,16 @@ def test_the_weight_of_rows_is_what_the_noise_of_their_release_is_divided_by(dec
     assert planned.off_diagonal_std == pytest.approx(np.mean(real), rel=0.04)
 
 
+def test_a_rule_that_leaves_no_row_is_refused_with_the_reason():
+    facts = private(d=10, n_public=False, missing="drop-row").facts
+    stand = invented(facts, Invention(5000, missing=0.9))
+    with pytest.raises(ValueError, match=r"No row counts .* another rule for\s+missing cells"):
+        preview(stand, ZCDP(0.1), noise_for(stand, ZCDP(0.1)))
+
+
+# --- rows that are shortened --------------------------------------------------------------------------------
+
+
 def with_gaps(declared: dict) -> tuple[PrivateDataset, ExampleRows]:
     """A table of which a third of the cells of two columns is missing, and the table of the plan: all its rows."""
     rng = np.random.default_rng(8)
@@ -312,85 +221,6 @@ def with_gaps(declared: dict) -> tuple[PrivateDataset, ExampleRows]:
     data = PrivateDataset.from_rows(times * x, bounds=[(-times, times)] * 4, **given)
     stand = ExampleRows.of_public(data, 1600 if "persons" in declared else 4800)
     return data, stand
-
-
-@pytest.mark.parametrize("declared", [
-    {"missing": "drop-row", "n_public": False}, {"missing": "typical"}, {"missing": "pairs"},
-    {"missing": "typical", "row_bound_fraction": 0.4}, {"missing": "pairs", "persons": True},
-    {"missing": "drop-row", "n_public": False, "persons": True},
-    {"missing": "typical", "labels": True, "classes": ["a", "b"], "n_public": False},
-], ids=str)  # fmt: skip
-def test_the_planned_noise_on_a_correlation_is_that_of_the_release(declared):
-    """A third of the cells of two columns is missing: a table planned on itself, beside three of its releases.
-
-    A figure that forgets the rows left out (.44 of them count), the cells filled, the rows shortened or those without a
-    listed class is wrong by a fifth at least.
-    """
-    data, stand = with_gaps(declared)
-    x = data._rows
-    law = noise_for(stand, ZCDP(0.5))
-    plan = preview(stand, ZCDP(0.5), law, replicates=4)
-    off, real, left = ~np.eye(4, dtype=bool), [], []
-    whole = stand.correlation[off]
-    for _ in range(3):
-        found = derive(noisy_of(measured(data, ZCDP(0.5)))[1])
-        spread = np.sqrt(np.diag(found.covariance))
-        real.append(np.median((found.noise_std / np.outer(spread, spread))[off]))
-        left.append(np.sum(whole * found.correlation[off]) / np.sum(whole**2))
-    assert plan.correlation_std == pytest.approx(np.mean(real), rel=0.06)
-    assert plan.correlation_ends[0] <= plan.correlation_std <= plan.correlation_ends[1]
-    assert plan.fade == pytest.approx(np.mean(left), abs=0.1)  # five standard errors of persons, whose noise is largest
-    noise, sampling, level = plan.correlation_std, plan.sampling_std, NormalDist().inv_cdf(1 - 0.025 / 6)
-    left = (level + NormalDist().inv_cdf(0.8)) * np.hypot(noise, sampling)  # of the correlation, when released
-    assert plan.visible * plan.fade == pytest.approx(left)
-    there = 1 - stand.missing if data.facts.flagged else 1.0
-    assert plan.survives(plan.visible) == pytest.approx(survival(left, noise, sampling, level, there))
-    both = len(x) * (1 - np.isnan(x).mean()) ** 2 if declared.get("missing") == "pairs" else len(x)
-    if declared.get("missing") == "drop-row":
-        both = int(np.isfinite(x).all(axis=1).sum())
-    if not {"persons", "labels"} & set(declared):  # of whom not each row is one that counts
-        assert plan.sampling_std == pytest.approx(both**-0.5, rel=0.02)
-    if declared == {"missing": "typical"}:  # both filled, one, none: 2/3, sqrt(2/3), 1 of the correlation
-        share = np.array([2 / 3, 2 / 3, 1, 1])
-        left = np.sqrt(np.outer(share, share))[off]
-        assert plan.fade == pytest.approx(np.sum(whole**2 * left) / np.sum(whole**2), abs=0.03)
-
-
-def test_a_rule_that_leaves_no_row_is_refused_with_the_reason():
-    facts = private(d=10, n_public=False, missing="drop-row").facts
-    stand = invented(facts, Invention(5000, missing=0.9))
-    with pytest.raises(ValueError, match=r"No row counts .* another rule for\s+missing cells"):
-        preview(stand, ZCDP(0.1), noise_for(stand, ZCDP(0.1)))
-
-
-def test_the_exact_answer_stands_far_from_zero_and_with_few_cells():
-    """Typing errors of eight digits leave the correlation, and 98 % of missing cells are no reason to show nothing."""
-    rng = np.random.default_rng(7)
-    x = rng.multivariate_normal([0, 0], [[1, 0.7], [0.7, 1]], 4_000)
-    look = owner_look(PrivateDataset.from_rows(x + 1e8, bounds=[(0, 1)] * 2), ZCDP(1.0), rng)
-    assert look.raw == pytest.approx(np.corrcoef(x.T), abs=1e-6)
-    x[rng.random(x.shape) < 0.98] = np.nan
-    look = owner_look(PrivateDataset.from_rows(x, bounds=[(-5, 5)] * 2), ZCDP(1.0), rng)
-    assert look.missing.min() > 0.95
-    assert np.isfinite(look.kept).all()
-
-
-# --- rows that are shortened --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("fraction", [0.2, 0.3])
-def test_invented_rows_lose_what_shortening_takes(fraction):
-    """Shortened one by one, as the release does; working units of bounds 0 and 1 are half a unit about 1/2."""
-    facts = with_fraction(private(d=6).facts, fraction)
-    rows = invented(facts, Invention(5_000))
-    found = derive(rows.noisy(planned_noise(facts, ZCDP(1.0), 10), None)).covariance
-    x = 2 * np.asarray(rows.table._rows) - 1
-    length = np.linalg.norm(x, axis=1, keepdims=True)
-    short = x * np.minimum(1, fraction * np.sqrt(6) / length)
-    assert found == pytest.approx(np.cov(short.T, bias=True), abs=1e-5)
-    assert np.linalg.norm(found) < 0.95 * np.linalg.norm(np.cov(x.T))
-    assert rows.clipped == pytest.approx((length > fraction * np.sqrt(6)).mean())
-    assert rows.covariance == pytest.approx(np.cov(x.T, bias=True), abs=1e-5)
 
 
 @pytest.mark.parametrize("declared", [

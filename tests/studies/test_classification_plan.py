@@ -102,18 +102,3 @@ def test_what_a_plan_refuses(changes, says):
 def test_what_the_rows_refuse(changes, says):
     with pytest.raises(ValueError, match=says):
         run(plan(**changes))
-
-
-def test_best_columns_only():
-    table = run(plan(source="breast-cancer", training=300, best=4, replicates=1))
-    assert table.query("metric == 'lda-error' and guarantee == 'none'")["value"].max() < 0.2
-
-
-@pytest.mark.parametrize(("source", "rows"), [("wine", 120), ("breast-cancer", 400), ("digits", 1_200)])
-def test_private_beats_guessing_at_a_large_epsilon(source, rows):
-    """Two replicates; at epsilon 30 the private rule is wrong less than half as often as guessing."""
-    levels = [ApproxDP(30.0, 1e-5)]
-    table = run(plan(source=source, training=rows, validation=0, methods=["auto-cov"], guarantees=levels, seed=0))
-    assert (table["problem"] == "").all()
-    mean = table.groupby("metric")["value"].mean()
-    assert mean["lda-error"] < mean["majority-error"] / 2

@@ -14,7 +14,7 @@ from distributed import Client
 
 import privcov
 from privcov.core import parallel
-from privcov.studies.cluster import ClusterError, on
+from privcov.studies.cluster import on
 from privcov.studies.store import Store
 from tests.patience import patient, until
 from tests.serving import free_port
@@ -80,23 +80,3 @@ def test_three_workers_of_which_one_dies_and_a_sweep_that_goes_on(scheduler, tmp
     pd.testing.assert_frame_equal(found, alone, check_exact=True)
     with Client(address), joblib.parallel_config(backend="dask"):  # as a caller sets it
         pd.testing.assert_frame_equal(privcov.run(PLAN), alone, check_exact=True)
-
-
-def test_a_worker_of_another_version_is_refused(scheduler, tmp_path):
-    address, worker = scheduler
-    (tmp_path / "sitecustomize.py").write_text("import privcov\nprivcov.__version__ = '0.0.1'\n")
-    for _ in range(2):  # joblib computes here where a cluster has one thread
-        worker(before=str(tmp_path))
-    with pytest.raises(parallel.ParallelError, match=r"A worker has privcov 0\.0\.1 .*Install the same"), on(address):
-        privcov.run(PLAN)
-
-
-def test_a_cluster_that_is_not_there_or_empty_is_a_sentence(scheduler):
-    address, worker = scheduler
-    with pytest.raises(ClusterError, match="No scheduler answers"), on(f"tcp://127.0.0.1:{free_port()}"):
-        pass
-    worker().kill()
-    with contextlib.closing(Client(address)) as client:
-        until(lambda: not client.scheduler_info()["workers"], 30)
-    with pytest.raises(ClusterError, match=r"has no workers.*dask worker"), on(address):
-        pass

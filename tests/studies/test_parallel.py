@@ -1,24 +1,20 @@
 """Sweeps on several processes: the same table, bit for bit; only what is missing is computed; rows of a file stay."""
 
 import contextlib
-import dataclasses
 import itertools
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
 import privcov
-from privcov.core import parallel
 from privcov.studies import draws as draws_module
 from privcov.studies import saved
 from privcov.studies.cells import _List, cells
 from privcov.studies.store import Store
-from replication import base, catalogue, reproduce
 from tests.patience import patient
 
 ROOT = Path(__file__).parents[2]
@@ -71,15 +67,6 @@ def test_the_table_does_not_depend_on_the_number_of_workers(alone, at_once, work
     assert told == [(k, plan().steps) for k in range(1, plan().steps + 1)]
 
 
-def test_nor_on_threads(alone):
-    draws = list(_List(plan()).draws(0))
-    found = {}
-    for _, several in parallel.each(draws_module.fill_draw, draws, threads=True, workers=2):
-        found.update(several)
-    values = [value for position in sorted(found) for _, value, _ in found[position]]
-    np.testing.assert_array_equal(values, alone["value"].to_numpy())
-
-
 def test_few_draws_are_split_for_many_workers(at_once):
     """One replicate of one point: its method runs are shared out, and give the same bits."""
     one = plan(vary={}, replicates=1, guarantees=[privcov.ZCDP(0.1 * k) for k in range(1, 20)])
@@ -121,19 +108,6 @@ def test_a_finished_sweep_is_extended_by_the_cells_of_one_method(elsewhere, tmp_
     assert len(new) == wider.steps - plan().steps == (len(store) - before) / 2
     assert {given[0].card.key for given in elsewhere} <= {"zero"}
     pd.testing.assert_frame_equal(found, privcov.run(wider, workers=1), check_exact=True)
-
-
-def test_the_papers_tables_are_the_same(at_once, monkeypatch, tmp_path):
-    """As published and sound, of one point of paper 4's first table."""
-    table = catalogue.TABLES["4-table-1"]
-    small = dataclasses.replace(table, points=table.points[:1], small=(3, 2))
-    monkeypatch.setattr(catalogue, "TABLES", {"4-table-1": small})
-    for count in (1, 2):
-        reproduce.reproduce(folder=tmp_path / str(count), workers=count)
-    one, two = ((tmp_path / str(count) / "4-table-1.csv").read_text() for count in (1, 2))
-    assert one == two
-    assert base.LITERAL in one
-    assert base.SOUND in one
 
 
 FULL_DISK = """

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import privcov
-from privcov.studies.plan import METRICS, Plan, column_of, run, summarise
+from privcov.studies.plan import Plan, column_of, run, summarise
 
 SOURCE = {"n": 200, "d": 3}
 
@@ -91,11 +91,6 @@ def test_replicates_have_fresh_rows_and_fresh_noise():
     assert noise.nunique() == 3
 
 
-def test_replicates_of_fixed_rows_have_fresh_noise():
-    found = run(plan(source="wine", source_params={}))["value"]
-    assert found.nunique() == 3
-
-
 def test_methods_of_a_replicate_see_the_same_rows():
     table = run(
         plan(methods=["gaussian-cov", "auto-cov"], guarantees=[privcov.NoPrivacy()], metrics=["frobenius-to-truth"])
@@ -126,14 +121,6 @@ def test_progress_is_called_once_per_step():
     assert one.steps == 3 * 2 * 3
     assert seen == [(k, one.steps, 1) for k in range(1, one.steps + 1)]
     assert len(table) == one.steps
-
-
-def test_every_metric_has_a_value():
-    table = run(plan(metrics=list(METRICS), replicates=1))
-    assert table["metric"].tolist() == list(METRICS)
-    assert np.isfinite(table["value"]).all()
-    pairs = dict(zip(table["metric"], table["value"], strict=True))
-    assert pairs["max-to-truth"] <= pairs["spectral-to-truth"] <= pairs["frobenius-to-truth"]
 
 
 def test_summarise_takes_mean_and_quantiles_over_replicates():
@@ -178,11 +165,6 @@ def test_summarise_takes_mean_and_quantiles_over_replicates():
 def test_bad_plans_are_sentences_before_anything_runs(changes, sentence):
     with pytest.raises(ValueError, match=sentence):
         plan(**changes)
-
-
-def test_an_epsilon_is_not_a_guarantee():
-    with pytest.raises(TypeError, match=r"guarantees must hold PureDP, ApproxDP or ZCDP, got 1\.0"):
-        plan(guarantees=[1.0])
 
 
 @pytest.mark.parametrize(

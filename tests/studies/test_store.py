@@ -7,12 +7,10 @@ import threading
 import warnings
 from contextlib import closing
 
-import numpy as np
 import pandas as pd
 import pytest
 
 import privcov
-from privcov.core.places import cache_folder
 from privcov.estimators.base import METHODS
 from privcov.studies import draws as draws_module
 from privcov.studies import store as store_module
@@ -193,19 +191,3 @@ def test_a_store_that_breaks_on_the_way_costs_nothing_either(store):
     with pytest.warns(RuntimeWarning, match="Everything is computed"):
         table = privcov.run(plan(), store=store)
     pd.testing.assert_frame_equal(table, privcov.run(plan()), check_exact=True)
-
-
-def test_rubbish_in_a_cell_is_not_a_number(store):
-    privcov.run(plan(), store=store)
-    store._link.execute("UPDATE cells SET value = 'banana'")
-    with pytest.warns(RuntimeWarning):
-        table = privcov.run(plan(), store=store)
-    assert np.isfinite(table["value"]).all()
-
-
-def test_the_folder_can_be_chosen(monkeypatch, tmp_path):
-    monkeypatch.setenv("PRIVCOV_CACHE_DIR", str(tmp_path / "mine"))
-    assert cache_folder() == tmp_path / "mine"
-    assert Store().path == tmp_path / "mine" / "cells.sqlite"
-    monkeypatch.delenv("PRIVCOV_CACHE_DIR")
-    assert cache_folder().name == "privcov"

@@ -6,13 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from privcov import ZCDP
 from privcov.bundle.archive import BundleError
 from privcov.bundle.inputs import facts_of
-from privcov.measurements.exact.integer_gram import to_working
-from privcov.steward.example_rows import Invention, invented
-from privcov.steward.preview import planned_noise, preview
-from privcov.tables.declaration import typical_ranges
 from privcov.tables.declaration.private_file import Column, Declaration, row_bound_fraction
 from privcov.tables.declaration.spreadsheet import columns_of, text_of
 from privcov.tables.declaration.template import header_of, template
@@ -128,47 +123,6 @@ def test_a_level_or_a_date_that_looks_like_a_range_is_one_value(cell, kind, typi
     assert columns_of(text_of([column])) == (column,)
 
 
-@pytest.mark.parametrize("k", [1, 3, 10, 60])
-@pytest.mark.parametrize("strength", [0.0, 0.5])
-def test_hardly_a_row_is_longer_than_the_row_bound(k, strength):
-    """Of 40,000 normal rows 5 % is 0.1 % uncertain; correlations of a half are the worst that the rule is made for."""
-    widths = np.geomspace(3, 300, k)
-    columns = [Column(f"x{j}", usual=(100.0, 100.0 + width)) for j, width in enumerate(widths)]
-    declared = declaration(*columns)
-    facts = declared.on_rows(np.full((1, k), 100.0), None).facts
-    rng = np.random.default_rng(k)
-    z = np.sqrt(strength) * rng.standard_normal((40_000, 1)) + np.sqrt(1 - strength) * rng.standard_normal((40_000, k))
-    cells = 100 + widths / 2 + z * widths / 2 / typical_ranges.NINE_IN_TEN
-    low, high = facts.bounds.T
-    longer = np.mean(np.linalg.norm(to_working(facts.units, np.clip(cells, low, high)), axis=1) > facts.row_bound)
-    assert longer < 0.06
-    assert declared.row_bound_fraction < 0.6
-
-
-def test_a_typical_level_beside_the_middle_counts_with_its_distance():
-    """Literally: levels 10 to 11 of twelve, 10.5 in the middle and 10 typical, which is 9 from the farther end."""
-    column = Column("x", kind="ordinal", values=tuple(map(str, range(1, 13))), usual=("10", "11"))
-    assert column.typical == "10"
-    square = (0.5 / typical_ranges.NINE_IN_TEN / 9) ** 2 + (0.5 / 9) ** 2
-    quantile = (1 - 2 / 9 + typical_ranges.LONGER * np.sqrt(2 / 9)) ** 3  # of one column, one degree of freedom
-    assert row_bound_fraction((column,)) == pytest.approx(np.sqrt(quantile * square), abs=0.01)
-    assert np.sqrt(quantile * (square - (0.5 / 9) ** 2)) < row_bound_fraction((column,)) - 0.02
-
-
-def test_a_narrow_range_of_answers_from_1_to_5_shortens_no_more_than_a_wide_one():
-    """Twelve items, a factor behind them: 2 to 4 as of nine in ten shortened four in ten of these rows."""
-    shares = [
-        row_bound_fraction([Column(f"q{j}", 1, 5, kind="integer", usual=most) for j in range(12)])
-        for most in ((2, 4), (1, 5))
-    ]
-    rng = np.random.default_rng(3)
-    items = (3 + 0.7 * rng.normal(size=(20_000, 1)) + 0.7 * rng.normal(size=(20_000, 12))).round().clip(1, 5)
-    length = np.sqrt(np.mean(((items - 3) / 2) ** 2, axis=1))
-    assert np.mean(length > shares[0]) < 0.1
-    assert np.mean(length > 0.49) > 0.35, "as it was"
-    assert shares[0] < shares[1]
-
-
 def test_a_column_without_a_range_counts_whole_and_none_at_all_leaves_the_bound():
     assert row_bound_fraction((SEEN, SEEN)) == 1
     assert row_bound_fraction((AGE,)) < row_bound_fraction((AGE, SEEN)) < row_bound_fraction((AGE, SEEN, SEEN)) < 1
@@ -205,31 +159,3 @@ def test_a_forged_range_is_refused(ends):
         facts_of(fields, 10)
     with pytest.raises(ValueError, match=r"usual of a column|has two numbers|takes two values|usual must be a number"):
         Declaration.from_json(json.dumps(fields))
-
-
-def test_the_invented_table_varies_as_most_people_do_and_the_noise_falls():
-    """The plan of ages and incomes: rows as declared, and errors a third as large than with the limits alone."""
-    columns = (*(dataclasses.replace(AGE, name=f"age {j}") for j in range(10)), PAY, SCORE)
-    plain = (dataclasses.replace(column, usual=None, typical=None, weight=1.0) for column in columns)
-    one = np.array([[30] * 10 + [1000, "mid"]], dtype=object)
-    facts, blind = (
-        dataclasses.replace(declaration(*of).on_rows(one, None).facts, n=2000) for of in (columns, tuple(plain))
-    )
-    stand = invented(facts, Invention(2000), tuple(column.usual for column in columns))
-    assert stand.what.endswith("within the typical ranges where they are declared")
-    age, pay = np.asarray(stand.table._rows)[:, [0, 10]].T
-    assert np.mean((age > 20) & (age < 70)) == pytest.approx(0.9, abs=0.02)
-    assert np.mean((pay > np.log1p(500)) & (pay < np.log1p(20_000))) == pytest.approx(0.9, abs=0.02)
-    errors = [
-        preview(stand.under(of), ZCDP(0.1), planned_noise(of, ZCDP(0.1), 2000)).correlation_error
-        for of in (facts, blind)
-    ]
-    assert errors[0] < errors[1] / 3
-
-
-def test_a_text_is_a_range_only_where_it_has_two_ends():
-    texts = ("20 to 70", "-3..5", "20-70", "-3", "2024-01-31")
-    assert [typical_ranges.ends_in(text) for text in texts] == [("20", "70"), ("-3", "5"), ("20", "70"), None, None]
-    bands = {"kind": "ordinal", "values": ("10-19", "20-29", "30-39")}
-    assert typical_ranges.range_in("20-29", bands) is None
-    assert typical_ranges.range_in("10-19 to 20-29", bands) == ("10-19", "20-29")

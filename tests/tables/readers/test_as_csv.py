@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from privcov.tables.declaration.csv_file import read_public
-from privcov.tables.readers import TableFileError, as_csv, blocks_of, columnar, describe, parts_of, says_how
+from privcov.tables.readers import TableFileError, as_csv, blocks_of, columnar, describe, parts_of
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: the extra files has it")
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed: the extra files has it")
@@ -109,13 +109,6 @@ def test_a_small_file_of_endless_text_is_refused_before_it_is_written_out(monkey
         as_csv(plain, "t.parquet")
 
 
-def test_any_other_file_is_left_as_it_is():
-    assert as_csv(b"a;b\n", "t.csv") == b"a;b\n"
-    assert [says_how(name) for name in ("t.csv", "t.parquet", "T.XLSX", "parquet", "t.parquet.csv")] == [
-        False, True, True, False, False,
-    ]  # fmt: skip
-
-
 def test_columns_without_cells_are_not_read_however_much_they_unpack_to():
     """Bytes and lists of gigabytes in a file of bytes: the peak of Arrow's memory stays that of the numbers."""
     same = pa.DictionaryArray.from_arrays(pa.array(np.zeros(8_192, np.int32)), pa.array([bytes(100_000)]))
@@ -129,9 +122,3 @@ def test_columns_without_cells_are_not_read_however_much_they_unpack_to():
     peak.append(max(pool.max_memory() - max(top, before), 0))
     assert found.count(b"<binary>") == found.count(b"<list>") == 8_192
     assert peak[0] < 50_000_000
-
-
-def test_old_timestamps_of_any_year_are_read():
-    days = [datetime.datetime(9999, 12, 31), datetime.datetime(3000, 1, 1), datetime.datetime(1, 1, 1)]
-    raw = written(pa.table({"at": pa.array(days, pa.timestamp("us"))}), use_deprecated_int96_timestamps=True)
-    assert as_csv(raw, "t.parquet").decode().split()[1:] == ["9999-12-31", "3000-01-01", "0001-01-01"]

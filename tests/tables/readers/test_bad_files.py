@@ -105,17 +105,6 @@ def test_an_empty_file_among_others_is_an_empty_piece(write, tmp_path):
     assert read_all(tmp_path) == 1
 
 
-def test_names_of_files(write, tmp_path):
-    assert "There is no file" in refusal(describe, tmp_path / "none.csv")
-    assert "There is no table file" in refusal(describe, tmp_path)
-    assert "There is no table file" in refusal(describe, str(tmp_path / "*.parquet"))
-    assert "No file is named" in refusal(describe, [])
-    path = write("rows.csv", {"a": [1.0]})
-    (tmp_path / "again.csv").symlink_to(path)
-    assert "named twice" in refusal(describe, tmp_path)
-    assert "named twice" in refusal(describe, [path, path])
-
-
 @pytest.mark.parametrize("name", ["2.csv", "2.csv.gz", "2.parquet", "2.arrow"])
 def test_columns_that_differ_between_files(write, name):
     first = write("1.parquet", {"a": [1.0], "b": [2.0], "who": ["x"]})
@@ -128,26 +117,12 @@ def test_columns_that_differ_between_files(write, name):
     assert TEXT not in unnamed  # a first line that is no header is a person's row
 
 
-def test_columns_asked_for_wrongly(write):
-    path = write("rows.csv", {"a": [1.0], "b": [2.0]})
-    assert "'a' is asked for twice" in refusal(describe, path, ["a", "a"])
-    assert "'a' is asked for twice" in refusal(describe, path, ["a", "b"], "a")
-    assert "is left to measure" in refusal(describe, path, [])
-    assert "lacks column 'who'" in refusal(describe, path, label="who")
-
-
 @pytest.mark.parametrize("name", ["2.parquet", "2.arrow"])
 def test_text_where_another_file_has_numbers(write, name):
     files = [write("1.csv", {"a": [1.0], "b": [2.0]}), write(name, {"a": ["x"], "b": [2.0]})]
     assert "Column 'a' of" in refusal(describe, files)
     assert "has the type string" in refusal(describe, files, ["a", "b"])
     assert read_all(files, ["b"]) == 2
-
-
-@pytest.mark.parametrize("kind", [pa.float64(), pa.bool_(), pa.date32()])
-def test_a_label_column_of_another_kind(tmp_path, kind):
-    pq.write_table(pa.table({"a": [1.0], "who": pa.array([None], kind)}), tmp_path / "rows.parquet")
-    assert "labels must be text or whole numbers" in refusal(describe, tmp_path / "rows.parquet", ["a"], "who")
 
 
 # --- reading ------------------------------------------------------------------------------------------------
@@ -194,13 +169,6 @@ def test_a_row_of_another_width_that_is_not_utf_8_is_handed_to_nobody(tmp_path, 
     assert handed == []
 
 
-@pytest.mark.parametrize("words", ["Empty CSV file", "straddling object", "CSV parse error"])
-@pytest.mark.parametrize("before", [0, 3_000])
-def test_a_cell_with_the_words_of_an_error_hides_no_row(tmp_path, small_reads, words, before):
-    path = put(tmp_path / "rows.csv", b"a,b\n" + b"1,2\n" * before + f"3,4,{words}\n5,6\n".encode())
-    assert "has 3 cells and the header has 2" in refusal(read_all, path)
-
-
 @pytest.mark.parametrize(
     "rows",
     [
@@ -228,19 +196,6 @@ def test_a_byte_order_mark_hides_no_open_quotation_mark(tmp_path, start, encodin
             assert "quotation mark" in refusal(count_rows, table)
 
 
-@pytest.mark.parametrize("row", ["\t\n", "\t\t\t\n", '""""\n'])
-def test_a_row_of_blank_cells_of_another_width_is_no_blank_line(tmp_path, row):
-    path = put(tmp_path / "rows.csv", f"a\tb\tc\n1\t2\t3\n{row}4\t5\t6\n".encode())
-    with pytest.raises(TableFileError, match=r"has [124] cells? and the header has 3"):
-        count_rows(describe(path, dialect=Dialect("\t", ".")))
-
-
-def test_a_line_of_blanks_is_a_row_with_too_few_cells(tmp_path):
-    path = put(tmp_path / "rows.csv", b"a,b\n1,2\n  \n3,4\n")
-    assert "has 1 cell and the header has 2: give every row" in refusal(read_all, path)
-    assert "take out lines of blanks" in refusal(read_all, path)
-
-
 @pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz"])
 def test_text_among_numbers(tmp_path, small_reads, name):
     raw = ("a,b,c\n" + ROWS + f"{TEXT},2,x\n" + ROWS).encode()
@@ -249,15 +204,6 @@ def test_text_among_numbers(tmp_path, small_reads, name):
     assert message.startswith("Row 2,001 of")
     assert f"text in column 'a' ('{TEXT}')" in message
     assert read_all(path, ["a", "b"], "c", private=True) == 4001
-
-
-@pytest.mark.parametrize("private", [True, False])
-def test_a_label_that_is_no_text(tmp_path, private):
-    path = put(tmp_path / "rows.csv", b"a,b\n1,x\n" + SECRET.encode() + b",caf\xe9\n")
-    message = refusal(read_all, path, ["a"], "b", private=private)
-    assert "a label that is not UTF-8" in message
-    assert "caf" not in message
-    assert read_all(path, ["a"]) == 2  # a column that nobody wants may hold anything
 
 
 @pytest.mark.parametrize("name", ["rows.parquet", "rows.arrow", "rows.feather", "rows.csv.gz"])

@@ -223,16 +223,6 @@ def test_public_rows_hold_numbers_or_missing_cells_only(tmp_path, cell):
         np.testing.assert_array_equal(read(path, private=False)[0], [[1, 2], [numbers.number_of(cell), 3]])
 
 
-def test_one_column(tmp_path):
-    """A blank line is no row, as everywhere else, so a missing cell must be spelt."""
-    path = tmp_path / "rows.csv"
-    path.write_bytes(b"a\n1\n\nNA\n  \n3")
-    table = count_rows(describe(path))
-    assert table.n == 3
-    found = [block.cells for part in parts_of(table) for block in blocks_of(part, ("a",), private=False)]
-    np.testing.assert_array_equal(np.concatenate(found, axis=1), [[1, np.nan, 3]])
-
-
 @pytest.mark.parametrize("blank", ["\u00a0", "\x0b", "\x1c", "\u2003", " \t", '" "'])
 def test_a_line_of_any_blanks_is_no_row_of_one_column(tmp_path, blank):
     (tmp_path / "rows.csv").write_text(f"a\n1\n{blank}\n1\n", encoding="utf-8")
@@ -273,26 +263,3 @@ def test_cells_that_blocks_would_change_are_refused(tmp_path, monkeypatch):
     for end in ("", "\r\n" * 100):  # blank lines are no line ends inside of cells
         (tmp_path / "rows.csv").write_bytes((text.replace("A\r\nB", "A B") + end).encode())
         assert len(read(tmp_path / "rows.csv")[1]) == 400
-
-
-def test_blank_lines_at_a_border_rule_out_no_file(tmp_path):
-    """At the real size of a block, with a run of them where all blocks of almost one size would end."""
-    text = b"b,c,p\r\n" + b'1,"xx",y\r\n' + b'1,"x",y\r\n' * 888_600
-    text += b"\r\n" * (8_000_200 - len(text) >> 1)
-    (tmp_path / "rows.csv").write_bytes(text)
-    assert count_rows(describe(tmp_path / "rows.csv")).n == 888_601
-
-
-def test_a_byte_order_mark_among_the_rows_is_text(tmp_path):
-    (tmp_path / "rows.csv").write_bytes(b"a,b,c\n\xef\xbb\xbf1,2,x\n3,4,y\n")
-    np.testing.assert_array_equal(read(tmp_path / "rows.csv")[0], [[np.nan, 2], [3, 4]])
-
-
-@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\n\n\n", b"", b"\r\n\r\n"])
-@pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"])
-def test_ends_and_beginnings(tmp_path, start, end):
-    path = tmp_path / "rows.csv"
-    path.write_bytes(start + b'"a",b,c\n1,2,x\n3,4,y' + end)
-    found, labels = read(path, private=False)
-    np.testing.assert_array_equal(found, [[1, 2], [3, 4]])
-    assert labels == ["x", "y"]

@@ -118,11 +118,6 @@ def test_one_table_in_several_dialects_has_the_same_sums_and_token(tmp_path, dia
     assert read_header(raw, dialect) == ["a", "b", "é"]
 
 
-def test_a_line_that_begins_with_a_tab_is_a_row(tmp_path):
-    (tmp_path / "rows.csv").write_bytes(b"a\tb\tc\n\t1,5\tx\n")
-    np.testing.assert_array_equal(read(tmp_path / "rows.csv", Dialect("\t", ","))[0], [[np.nan, 1.5]])
-
-
 def test_an_encoding_is_declared_and_never_guessed(tmp_path):
     path = tmp_path / "rows.csv"
     text = "a,b,größe\n1,2,ä\n"
@@ -262,27 +257,3 @@ def test_lines_above_the_column_names_are_left_out(tmp_path, encoding, end):
     assert read_public(raw, dialect).to_numpy().tolist() == [[1, 2], [3, 4], [5, 6]]
     with pytest.raises(ValueError, match="header_row"):
         describe(tmp_path / "t.csv", dialect=Dialect(encoding=encoding, header_row=9))
-
-
-@pytest.mark.parametrize(
-    "dialect", [Dialect(thousands=","), Dialect(header_row=2), Dialect(sheet="A"), Dialect(";", ",", "utf-16", ".", 3)]
-)
-def test_a_dialect_is_stored_and_read_back(dialect):
-    if not dialect.thousands:
-        assert "thousands" not in dialect.to_dict()
-    assert dialect_from(dialect.to_dict()) == dialect
-    assert dialect.in_words
-
-
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        ({"thousands": "."}, "thousands='.' is the decimal mark as well"),
-        ({"thousands": "_"}, "thousands must be one of"),
-        ({"header_row": 0}, "header_row must be"),
-        ({"sheet": 1}, "sheet must be the name"),
-    ],
-)
-def test_what_no_table_is_written_as(wrong, words):
-    with pytest.raises(ValueError, match=words):
-        Dialect(**wrong)

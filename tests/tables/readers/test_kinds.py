@@ -13,10 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcov.tables.readers.blocks import block_of
 from privcov.tables.readers.coding import coded, coded_column, coded_table, coded_values, coder_of
-from privcov.tables.readers.dialect import Dialect
-from privcov.tables.readers.kinds import FIRST_DAY, KINDS, TRANSFORMS, Kind, kind_by_name, natural_exp, natural_log
+from privcov.tables.readers.kinds import FIRST_DAY, Kind, natural_log
 
 KIND_OF = {
     "number": Kind("number", -2.5, 1e6, missing_codes=("-9", "n.k.")),
@@ -150,16 +148,6 @@ def test_a_value_that_python_does_not_have_is_an_unlisted_text(key):
     assert np.isnan(coded_values(Kind("number", 0, 9), list(spans))).all()
 
 
-@pytest.mark.parametrize(("stored", "levels"), [(pa.int8(), 127), (pa.int8(), 128), (pa.uint8(), 256)])
-def test_as_many_different_texts_as_a_dictionary_can_hold_are_coded(stored, levels):
-    texts = pa.array([f"L{k}" for k in range(levels)])
-    column = pa.DictionaryArray.from_arrays(pa.array(range(levels), stored), texts)
-    kind = Kind("category", values=("L0", f"L{levels - 1}"), other=True)
-    assert coded_column(kind, column).sum(axis=1).tolist() == [1, 1, levels - 2]
-    block = block_of(pa.table({"x": np.zeros(levels), "id": column}), ("x",), "", "id", (), Dialect(), private=True)
-    assert [block.ids[0][at] for at in block.ids[1]] == texts.to_pylist()
-
-
 @pytest.mark.parametrize("zone", [None, "America/New_York"])
 def test_dates_of_pandas_kept_by_arrow_are_those_of_the_file(zone):
     """A missing one among them is missing; a time is the day at its own place, whatever keeps it."""
@@ -194,11 +182,6 @@ def test_a_logarithm_is_one_number_wherever_it_stands():
     assert all(natural_log(x[k : k + 1])[0] == together[k] for k in range(0, len(x), 97))
     assert (np.abs(together - np.log(x)) <= 4e-16 * (1 + np.abs(np.log(x)))).all()
     assert (np.diff(natural_log(np.sort(x))) >= 0).all()
-
-
-def test_a_power_of_e_is_that_of_the_library():
-    for x in np.random.default_rng(2).uniform(-700, 700, 2_000):
-        assert abs(natural_exp(x) / math.exp(x) - 1) <= 4e-16 * (1 + abs(x))
 
 
 def test_a_coder_holds_nothing_of_the_rows():
@@ -270,15 +253,3 @@ def test_a_mistake_is_one_sentence_when_it_is_declared(fields, said):
 def test_what_was_not_stored_by_this_class_is_refused(fields):
     with pytest.raises(ValueError, match=r"kind of a column|must be a list"):
         Kind.from_dict(fields)
-
-
-def test_names_that_sound_like_text_are_few():
-    found = map(kind_by_name, ("city", "Job title", "ICD_10", "sex", "admission date", "e-mail"))
-    assert list(found) == ["category", "category", "category", "yes-no", "date", ""]
-    numbers = ("age", "income", "systolic", "x1", "essex", "hours", "update")
-    assert {kind_by_name(name) for name in numbers} == {"number"}
-
-
-def test_every_kind_and_transform_is_tried_above():
-    assert {kind.kind for kind in KIND_OF.values()} == set(KINDS)
-    assert {kind.transform for kind in KIND_OF.values()} == {*TRANSFORMS, None}

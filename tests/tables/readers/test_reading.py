@@ -127,21 +127,6 @@ def test_labels_of_every_kind_are_texts(tmp_path, whole, kind):
     assert whole(table)[1] == (["7", "", "-1", "7"] if kind == "integer" else ["b", "", "a", "b"])
 
 
-def test_a_block_of_missing_cells_is_no_error(write, whole):
-    for name in NAMES:
-        found, _ = whole(describe(write(name, {"a": [None] * 5, "b": [1.5] * 5})), rows=2, private=True)
-        np.testing.assert_array_equal(found, [[np.nan, 1.5]] * 5)
-
-
-@pytest.mark.parametrize("wrong", [0, -1, 1.5])
-def test_sizes_are_checked(write, wrong):
-    table = describe(write("rows.parquet", {"a": [1.0]}))
-    with pytest.raises(ValueError, match="cells must"):
-        parts_of(table, wrong)
-    with pytest.raises(ValueError, match="rows must"):
-        next(blocks_of(parts_of(table)[0], ("a",), rows=wrong, private=True))
-
-
 def test_the_number_of_rows_is_known_without_reading_where_metadata_say_it(write):
     columns = {"a": [1.0, 2.0], "b": [3.0, 4.0]}
     assert [describe(write(name, columns)).n for name in NAMES] == [None, None, 2, 2, 2]
