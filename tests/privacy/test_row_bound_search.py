@@ -12,7 +12,7 @@ import privcov
 from privcov import ApproxDP, Kind, PrivateDataset, PureDP, ZCDP
 from privcov.core import accounting
 from privcov.measurements.exact import norm_counts
-from privcov.measurements.exact.moment import measure_exactly, planned_events
+from privcov.measurements.exact.moment import exact_sum, measure_exactly, planned_events
 from privcov.measurements.exact.norm_counts import STEPS, counts_event
 from privcov.measurements.exact.reading import read_sum
 from privcov.measurements.norm_histogram import BINS, SEARCH_SHARE
@@ -174,7 +174,7 @@ def test_the_sum_is_the_one_under_the_bound_that_was_found(form):
     how = vars(private_request("auto-cov", private.facts, ZCDP(1e8), parameters=SEARCH).wanted)
     noisy = measure_exactly(private, **how)
     assert noisy.declared is private.facts
-    assert noisy.search.halvings > 0
+    assert noisy.search.halvings > 0 or "persons" in form  # whose counts have noise even here
     factor = noisy.search.factor
     again = {"row_bound": form["row_bound"] * factor} if "row_bound" in form else {"row_bound_fraction": factor}
     other = PrivateDataset.from_rows(gaussian(), **form | again)
@@ -216,7 +216,7 @@ def test_the_noise_falls_with_the_square_of_the_bound_that_was_found(kind, tmp_p
 
 @pytest.mark.parametrize("more", [{}, {"person": "who"}, {"missing": "pairs"}, {"label": "c", "classes": ["a", "b"]}])
 def test_a_table_in_files_is_counted_and_summed_as_one_in_memory(more, tmp_path):
-    """Without noise the same counts; with next to none on the sum the same bound and moment, from a second pass."""
+    """The same counts, and under a shorter bound the same sum, from a second pass; both without noise."""
     rows = gaussian()
     rows[::7, 3] = np.nan
     frame = pd.DataFrame(rows, columns=[f"x{k}" for k in range(D)])
@@ -232,13 +232,9 @@ def test_a_table_in_files_is_counted_and_summed_as_one_in_memory(more, tmp_path)
     given = {"label": "labels", "person": "persons"}
     memory = PrivateDataset.from_rows(rows, **facts, **{given[k]: frame[v].tolist() for k, v in own.items()})
     assert np.array_equal(norm_counts.norm_counts(files), norm_counts.norm_counts(memory))
-    made = []
-    for private in (files, memory):
-        request = private_request("auto-cov", private.facts, ZCDP(1e8), parameters=SEARCH)
-        made.append(measure_exactly(private, **vars(request.wanted)))
-    assert made[0].facts.row_bound == made[1].facts.row_bound < files.facts.row_bound
-    one, other = (read_sum(noisy, "joint").matrix for noisy in made)
-    assert np.allclose(one, other, atol=2e-4)
+    shorter = [dataclasses.replace(private, facts=private.facts.shortened(2**-1.5)) for private in (files, memory)]
+    one, other = (exact_sum(private, private.facts.n_anchors) for private in shorter)
+    assert np.array_equal(one, other)
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("t", ZCDP(3.0))
     rel, again = (privcov.release_private(files, ZCDP(0.1), ledger=ledger, **SEARCH) for _ in range(2))
