@@ -257,7 +257,7 @@ def test_what_nobody_checks_in_it_privcov_verify_does(plain, monkeypatch):
         return value
 
     forged = rewritten(plain, "measurement.json", halve(json.loads(plain["measurement.json"])))
-    assert "the guarantee asked for needs" in problem(forged, monkeypatch)
+    assert "does not fit the requested guarantee" in problem(forged, monkeypatch)
 
 
 def test_the_script_in_a_bundle_is_the_one_that_is_tested_here(files):

@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class ByBytes:
-    """What all visits share, by what it was made from; what was used longest ago goes first when there is too much."""
+    """Cache that all visits share, keyed by configuration; a full cache drops the least recently used value."""
 
     def __init__(self, limit: int) -> None:
         self.limit, self.total = limit, 0
@@ -44,7 +44,7 @@ class ByBytes:
         self._kept: OrderedDict[tuple, tuple[int, Any]] = OrderedDict()
 
     def get(self, key: tuple, make: Callable[[], T]) -> T:
-        """Return what is kept under a key, made where it is missing."""
+        """Return the value under a key; make it where it is missing."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
@@ -150,7 +150,7 @@ def _release(
 
 
 def of_release(study: Study, what: tuple, make: Callable[[], T], default_source: str = DEFAULT_SOURCE) -> T:
-    """Return what follows from the study's release, kept but for rows of a visitor's file."""
+    """Return a value of the study's release, cached except for a visitor's file."""
     if in_session(study, default_source):
         return make()
     return SHARED.get((*what, study.source_key(default_source), study), make)

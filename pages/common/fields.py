@@ -142,10 +142,10 @@ def attacker(guarantee: Guarantee, label: str = "Attacker, any method") -> None:
 
 
 def answers_of(rel: Release, level: float, wrong: float | None, against: str, label: str) -> None:
-    """Show the error of the release in hand, and what it leaves the best possible attacker.
+    """Show the error of the current release, and the best attacker's chance.
 
-    ``level`` is that of the slider, as `follow.js` compares it; ``label`` is the attacker's, and under the pointer
-    is what any method may leave.
+    ``level``: the slider's level, as `follow.js` compares it; ``label``: the attacker's; the tooltip has the bound for
+    any method.
     """
     hint = ""
     if rel.given is not None:

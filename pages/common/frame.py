@@ -88,14 +88,14 @@ MENU = [
 ]
 
 
-# What exists once belongs to the module, and so to the process: any visitor can empty a cache.
+# A value that exists once per process is a module variable: any visitor can empty a cache.
 _QUEUE = FairQueue()
 _first = threading.Lock()
 _ready = threading.Event()
 
 
 def _set_up_once() -> None:
-    """Set up the process where no page has done so, and wait for one that is at it."""
+    """Set up the process once; wait where another page is doing so."""
     with _first:
         if not _ready.is_set():
             _set_up()

@@ -24,7 +24,7 @@ _NAMES_THE_SERVER = ("Host", "Origin")
 
 
 class Hosted(ValueError):
-    """Error for what this server refuses because other people can reach it; one sentence with the remedy."""
+    """Error: the server refuses this, because others can reach it; one sentence with the remedy."""
 
 
 def for_everybody() -> bool:

@@ -19,7 +19,7 @@ from pages.common import show
 # Two audits at a time in the whole server, so that the pages stay quick for all visitors; beside them two answers, each
 # of a few seconds.
 AUDITS, ANSWERS = threading.BoundedSemaphore(2), threading.BoundedSemaphore(2)
-Steps = Iterator[dict[str, Any] | None]  # what each step found; None where it found nothing yet
+Steps = Iterator[dict[str, Any] | None]  # the result of each step; None where it has none yet
 
 
 @dataclass
@@ -98,7 +98,7 @@ def _work(
 
 @dataclass(frozen=True)
 class Jobs:
-    """The jobs of one page in this visit, newest last, by what was asked for; at most one of them runs."""
+    """The jobs of one page in this visit, newest last, by their request; at most one job runs."""
 
     key: str
     places: threading.Semaphore
@@ -109,7 +109,7 @@ class Jobs:
         return st.session_state.setdefault(self.key, {})
 
     def find(self, asked: Any) -> Job | None:
-        """Return the job for it, or None where it was not started."""
+        """Return the job of this request, or None."""
         return self.all().get(asked)
 
     def start(self, asked: Any, steps: Callable[[threading.Event], Steps], total: int, *, wait: float = 0.0) -> Job:

@@ -1,4 +1,4 @@
-"""The sentence that stays on whatever is made from a public table whose bounds are the file's own range."""
+"""The warning on everything made from a public table whose bounds are the file's own range."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from privcov.tables.dataset import Dataset
 if TYPE_CHECKING:
     from privcov.bundle.front import Front
 
-IF_PUBLIC = "With bounds from this file there is no guarantee: what is said of an attacker holds if they were public."
+IF_PUBLIC = "Bounds from this file give no guarantee: the attacker's chance assumes public bounds."
 
 
 def sentence(data: Dataset | None) -> str:

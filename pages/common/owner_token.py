@@ -37,7 +37,7 @@ _ENTRY, _OPENED, _PROBLEM = "token-entry", "token-opened", "token-problem"
 
 
 class Locked(ValueError):
-    """Error for what a visit may not do before it has entered the token; one sentence with the remedy."""
+    """Error: the visit has not entered the token; one sentence with the remedy."""
 
 
 class _TokenEntered:
@@ -47,7 +47,7 @@ class _TokenEntered:
 class _Line:
     """Entries of all visits one after the other, so that opening more visits does not make guessing faster.
 
-    Entries of others do not shut a visit out: a line that is too long is over ``LINE`` seconds after the last entry.
+    Entries of others shut no visit out: a full queue is empty ``LINE`` seconds after the last entry.
     """
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ def required() -> bool:
 
 
 def announce() -> None:
-    """Print the token and keep it for ``privcov app token``: once per process, and not where it could not be used."""
+    """Print the token once per process, and keep it for ``privcov app token``; nothing where no token is usable."""
     with _first:
         if _announced.is_set():
             return

@@ -129,7 +129,7 @@ def attacker_meter(success: float, palette: Palette) -> None:
 
 
 def attacker_line(success: float, palette: Palette, label: str = ATTACKER, *, most: bool = False) -> None:
-    """Show the attacker's best chance, 0.5 to 1, in one line; ``most``: it is that of any method under a guarantee."""
+    """Show the attacker's best chance, 0.5 to 1, in one line; ``most``: the chance is a bound for any method."""
     st.html(_line(success, palette, label, chance(success, most=most), _GUESS))
 
 
@@ -158,7 +158,7 @@ def say(text: str) -> None:
 
 
 def _number(name: str, said: str) -> str:
-    """Return a number as markup, and the place of the one that is shown while the level is dragged."""
+    """Return a number as markup, with an empty place for its value while the level is dragged."""
     return f'<span data-number="{name}">{said}</span><span data-moving="{name}" aria-hidden="true"></span>'
 
 

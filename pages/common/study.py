@@ -1,6 +1,6 @@
 """The one current study: data, method, guarantee, row bound, seed and the rest. Its address is its query string.
 
-Nothing of an uploaded file is ever part of it: a study on a CSV leaves data out of the address.
+The address never contains anything of an uploaded file.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ class Study:
         return self.source or default
 
     def sizes(self) -> dict[str, Any]:
-        """Return n and d, as far as the source takes any number; one of a few belongs to its table."""
+        """Return n and d where the source leaves them free; a source with fixed choices has none."""
         specs = () if self.source in ("", CSV) else SOURCES.get(self.source).parameters
         return {s.name: dict(self.data).get(s.name, s.default) for s in specs if s.name in ("n", "d") and not s.choices}
 
     def with_source(self, key: str, before: Mapping[str, Any] | None = None) -> Study:
         """Return the study on another source: n and d where it takes them, else that source's defaults.
 
-        ``before`` are the n and d of a source before this one, for a source that has none of its own.
+        ``before``: n and d of an earlier source, used where the current source has no n and d.
         """
         now = {**(before or {}), **(dict(self.data) if self.source != CSV else {}), **self.sizes()}
         data = () if key == CSV else _sizes(SOURCES.get(key).parameters, now)
@@ -95,7 +95,7 @@ class Study:
         return dataclasses.replace(self.without_method(), method=key, **kept)
 
     def naming(self, shown: Study, key: str) -> Study:
-        """Return the study with a method that it may leave to the page, at the options that the page shows for it."""
+        """Return the study with its method named, and the options that the page shows for that method."""
         if self.method == key:
             return self
         named = self.with_method(key)
@@ -103,7 +103,7 @@ class Study:
 
     @property
     def given(self) -> dict[str, Any]:
-        """The parameters with which the method is called."""
+        """The parameters that the method gets."""
         return dict(self.options) if self.method else {}
 
     def without_method(self) -> Study:
@@ -118,8 +118,8 @@ class Study:
         }
 
 
-# What a visitor sees who comes without a link: a table of a size where privacy costs something. It is not `Study()`,
-# whose values are what an address means that leaves them out, for good.
+# The study of a visitor without a link: a table of a size where privacy costs something. It is not `Study()`, whose
+# values stand for what an address leaves out, and never change.
 OPENING = Study(source=DEFAULT_SOURCE, data=(("d", 40), ("n", 1_000)), kind="approx")
 # By page, for the pages that show the study, or begin with its guarantee.
 OPENINGS = {
@@ -152,8 +152,8 @@ _WORDS = {"calibration": "noise calibration", "neighbours": "neighbouring relati
 def to_query(study: Study) -> dict[str, str]:
     """Return the kind of guarantee and what differs from the defaults as a query.
 
-    It is never empty, as an address without any of it opens with `opening`. Of a CSV it says that there was one, and no
-    more: after a reload the page then says that it is gone.
+    It is never empty, as an address without any of it opens with `opening`. For a CSV it only says that there was one:
+    after a reload the page says that the CSV is gone.
     """
     start = Study()
     query = {}

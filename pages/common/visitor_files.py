@@ -31,7 +31,7 @@ from privcov.tables.readers.dialect import Dialect
 if TYPE_CHECKING:
     import pandas as pd
 
-MEGABYTES, HOSTED_MEGABYTES = 120, 50  # of a file; the second where other people reach the server
+MEGABYTES, HOSTED_MEGABYTES = 120, 50  # largest file; the second on a server for others
 # Beyond 1 MB the web server would put an upload into a temporary file on its way in.
 MultiPartParser.spool_max_size = (MEGABYTES + 1) * 2**20
 # Keys of the session whose results are removed with the file from which they were made.
@@ -96,7 +96,7 @@ class TableForm:
 
     ``file_id`` is part of the widgets' keys, so another file starts empty. ``raw`` is the text of the table,
     ``workbook`` the Excel file that it is from, ``sheets`` the names of its sheets. ``dialect`` is None until it is
-    known how the file is written. ``typed`` is the table of columns, ``past`` what it was before each change. ``turn``
+    known how the file is written. ``typed``: the table of columns; ``past``: its earlier states. ``turn``
     rises when the form is filled from a file. ``kept`` holds widget values, for a return to an earlier step.
     """
 
@@ -122,7 +122,7 @@ class TableForm:
 class Upload(TableForm):
     """A public file.
 
-    ``ranged`` is the table of columns as its own range filled it, ``left_out`` why it left out the others. ``notes`` is
+    ``ranged``: the table of columns filled from the file's range; ``left_out``: why columns are missing. ``notes`` is
     what is said of the rows. ``from_file`` counts the columns in use that have their range from the file.
     """
 

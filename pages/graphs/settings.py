@@ -21,7 +21,7 @@ from privcov.tables.dataset import Dataset
 
 SOURCE = "precision-ar2"
 METHOD = "auto-precision"
-TESTED = -1  # the place on the slider of the tested edges, which no lambda draws
+TESTED = -1  # slider position of the edge test, which has no lambda
 LARGE = 300  # columns
 
 
@@ -51,7 +51,7 @@ def path_of(rel: Release) -> tuple[Fit, ...]:
 
 
 def is_tested(rel: Release) -> bool:
-    """Return whether the release draws the edges of a test, which no lambda of its path has chosen."""
+    """Return whether the release's edges come from the edge test, and not from a lambda."""
     rule, raw = rel.parameters.get("rule"), rel.raw
     return rule == "edge-test" and rel.parameters["tuning"] == "released" and raw is not None and raw.centre != CLASSES
 

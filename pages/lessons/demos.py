@@ -55,7 +55,7 @@ def of_demonstration(key: str, dark: bool, seed: int) -> dict[str, Any]:
 
 
 def at(shown: Demonstration, curve: Curve, value: float, palette: Palette, seed: int) -> Screen:
-    """Return what stands at a value of the control: the curve, what the attacker sees on both sides, the verdicts."""
+    """Return the screen at a value of the control: the curve, both sides' answers, the verdicts."""
     found = demonstrations.run(shown.key, value, seed=seed)
     screen = Screen(palette)
     screen.tag("Simulated", shown.tables)

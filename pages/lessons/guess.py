@@ -39,7 +39,7 @@ from privcov.tables.dataset import Dataset
 NAMES = ("A", "B")
 N, D = 10, 3
 ROW_BOUND = 1.0
-WRONG = 0.05  # chance that the interval of a score misses, and that a score at the limit leaves the funnel
+WRONG = 0.05  # error probability of a score's interval and of the funnel
 HUNDRED = 100
 ATTACKER = "optimal attacker"
 
@@ -166,7 +166,7 @@ def running_scores(guesses: Sequence[bool], limit: float, palette: Palette) -> P
 
 
 def usual_seed(rho: float) -> int:
-    """Return the seed of the game that is shown: the first from 10^6 rho on whose hundred is as its sentence says."""
+    """Return the seed of the game on screen: the first from 10^6 rho on whose score fits the sentence."""
     low, high = usual(rho, HUNDRED)
     for seed in itertools.count(round(1e6 * rho)):
         if low <= sum(optimal_rounds(rho, seed)) <= high:

@@ -53,7 +53,7 @@ def play(key: str, make: Callable[[], dict[str, Any]], palette: Palette, setting
     fresh = slow and st.session_state.get("played") != key
     place = st.empty() if fresh else st.container()  # of a container the player outlasts the run
     if fresh:
-        place.caption("Computing ...")  # the former one would stand under another title
+        place.caption("Computing ...")  # the former picture would have the wrong title
     data = make()
     st.session_state["played"] = key
     values, start = data["values"], data["start"]

@@ -89,7 +89,7 @@ def name(of: int | str) -> str:
 
 
 def _beside(titles: Mapping[Any, str]) -> Iterator[tuple[Any, str]]:
-    """Yield each key with the links to the files before and after its own."""
+    """Yield each key with the links to the previous and the next file."""
     keys = list(titles)
     for k, key in enumerate(keys):
         sides = [("prev", "Previous", other) for other in keys[max(k - 1, 0) : k]]

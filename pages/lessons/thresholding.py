@@ -26,7 +26,7 @@ DATA = {"n": 5_000, "d": 20}
 class ThresholdedNoise:
     """Truth, noisy matrix and kept entries (d x d each).
 
-    ``pairs`` counts those that are not zero and those that are, ``true`` and ``false`` how many of these were kept.
+    ``pairs``: numbers of true non-zero and true zero pairs; ``true``, ``false``: how many of each were kept.
     ``error`` is relative Frobenius, of ``kept`` against the truth; ``noise_std`` is of an entry.
     """
 

@@ -93,7 +93,7 @@ def kept(curves: pd.DataFrame) -> None:
 
 
 def multiple(one: dict, name: str) -> str:
-    """Return a multiple of n with its interval; where fewer rows than the smallest n may do, that is an upper limit."""
+    """Return a multiple of n with its interval; an upper limit where fewer rows than the smallest n may suffice."""
     least, value, low, high = (float(one[key]) for key in ("least", name, f"{name}_low", f"{name}_high"))
     if value != value:
         return "-"

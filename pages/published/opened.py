@@ -27,7 +27,7 @@ MEANING = {
 }
 NAMES = {"model": "Model", "epsilon": "epsilon", "delta": "delta", "n": "n", "d": "p", "r": "r"}
 VERSIONS = ("both", "as published", "sound")
-# By the first word of a verdict or of what is said of a question.
+# By the first word of a verdict or of an answer to a question.
 COLOURS = {
     "reproduced": "green", "same": "orange", "not": "red", "holds": "green", "does": "red", "weaker": "orange",
     "borne": "orange", "unfounded": "green",

@@ -32,7 +32,7 @@ KEEPS = ("ask", "ask.n", "ask.d", "ask.error", "ask.bounds", "ask.structure", "a
 JOBS = Jobs("expected", ANSWERS)
 USUAL = "usual"  # the bounds of a table like most
 BOUNDS = {USUAL: None, "2": 0.5, "3": 0.33, "5": 0.2, "10": 0.1}  # half-range in deviations, and `spread`
-# What moves together and its largest correlation, by what stands in the address.
+# Structure and largest correlation, by their text in the address.
 MOVES = {
     f"{structure}{'' if strength == 0.5 else f'-{strength:g}'}": (structure, strength)
     for structure in STRUCTURES
@@ -40,16 +40,16 @@ MOVES = {
 }
 _WAIT = 0.4  # seconds for a first answer
 _POINTS = 9  # of a curve
-_ON_CURVE, _WIDE, _ON_WIDE = 20, 100, 8  # releases at each; of more columns fewer, which take longer and vary less
+_ON_CURVE, _WIDE, _ON_WIDE = 20, 100, 8  # releases at each point; fewer for more columns: slower, less variable
 _SIZES = (100, 10**6)  # rows of a curve
 _WIDER = (1.15, 1.35, 1.7, 2.3)  # times the row bound that follows from the declaration
-_PAYS = 0.95  # times the error is what a wider row bound must leave to be offered
+_PAYS = 0.95  # largest error ratio at which a wider row bound is offered
 _FLOOR = 0.7  # part of the error from which clipping is named
 
 
 @dataclasses.dataclass(frozen=True)
 class Question:
-    """What the sentence asks; ``wanted`` is an error, 0 where the error is asked for; ``n`` is 0 where the rows are."""
+    """The question. ``wanted``: the target error, 0 where the error is unknown; ``n``: 0 where n is unknown."""
 
     asked: str
     n: int
@@ -73,7 +73,7 @@ class Question:
         return self.expected(least.n, least.guarantee)
 
     def at(self, value: float, releases: int | None = None) -> Expectation:
-        """Return the expectation at another level, or at another number of rows where these are asked for."""
+        """Return the expectation at another level, or at another n where the question asks for n."""
         if self.asked == ROWS:
             return self.expected(round(value), self.guarantee, releases=releases)
         return self.expected(self.n, with_level(self.guarantee, value), releases=releases)
@@ -231,7 +231,7 @@ def _is_floor(found: Expectation) -> bool:
 
 
 def _row_bound(question: Question, wider: tuple[float, float] | None) -> None:
-    """Show the button for a wider row bound that costs less, or for the one of the declaration.
+    """Show the button for a cheaper wider row bound, or for the declared row bound.
 
     The button stands in a fragment, and the question is asked by the page.
     """
@@ -265,7 +265,7 @@ def notes(question: Question, found: Expectation) -> list[str]:
 
 
 def explained(found: Expectation) -> str:
-    """Return of what the number is a mean, and what to compare it with."""
+    """Return what the number averages, and the errors to compare with."""
     releases = f"{len(found.errors)} releases, ± {percent(found.error_se)} over five tables"
     return (
         f"Normal rows of columns alike, one row a person, the number of rows public; {found.table}; the mean of the "

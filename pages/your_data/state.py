@@ -64,7 +64,7 @@ def owner_session() -> OwnerSession:
 
 
 def show_form(which: Literal["own", "upload"]) -> None:
-    """Say whose form is shown from here on, also to the callbacks before the next run: of the owner, or of Estimate."""
+    """Choose the form that is shown from here on, also for callbacks before the next run: the owner's or Estimate's."""
     st.session_state["form"] = which
 
 
@@ -95,7 +95,7 @@ def forget() -> None:
 
 
 def take(file) -> None:
-    """Keep a new file, of which the first line alone is read: its bytes stay in this session and nowhere else.
+    """Keep a new file and read its first line only; the bytes stay in this session and nowhere else.
 
     What is wrong with its first line is kept as the problem of the page. Raises as `keep_file` does.
     """
@@ -171,7 +171,7 @@ def keep(
 ) -> dict[str, Any]:
     """Return arguments that make a widget keep its value: its key, and its value from before another step was shown.
 
-    The value is passed a second time, see `fields.as_default`. ``among`` are the options of a list that has an index;
+    The value is passed a second time, see `fields.as_default`. ``among``: options of a widget that has an index;
     ``argument`` is the name under which the value is passed where there is no index.
     """
     return keep_in(form().kept, _key_of(name), name, default, among=among, argument=argument)
@@ -206,7 +206,7 @@ def drop(name: str) -> None:
 
 
 def shown(name: str) -> Any:
-    """Return the value of a kept widget as it is shown; in a callback, also of one that was changed just now."""
+    """Return the current value of a kept widget; in a callback, the value that the visitor just chose."""
     return st.session_state[_key_of(name)]
 
 

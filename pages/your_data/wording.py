@@ -64,7 +64,7 @@ def facts_in_words(declared: Declaration) -> list[str]:
 
 
 def facts_of(declared: Declaration, rows: int) -> PublicFacts:
-    """Return the public facts with a number of rows, or of persons where they have ids; none of the file's."""
+    """Return the public facts for a given number of rows, or of persons with ids; the file is not read."""
     labels, persons = [""] if declared.label else None, [1] if declared.person else None
     facts = declared.on_rows(np.zeros((1, len(declared.columns))), labels, persons).facts
     return dataclasses.replace(facts, n=rows if declared.n_public else None)

@@ -24,7 +24,7 @@ Claim = PureDP | ApproxDP | ZCDP
 
 ERROR = 1e-3  # of a whole audit: the chance that a bound it states is wrong, whatever the mechanism
 SETS = 2  # sets that are tested: the best one for epsilon (or rho) and the best one for delta
-_MISSED = 0.1  # what "can see" means: missed with at most this probability
+_MISSED = 0.1  # probability of missing a fault that the audit "can see"
 
 
 def each(error: float) -> float:

@@ -31,10 +31,10 @@ class Claim:
 
     ``kind`` is "pure", "approx" or "zcdp" (rho is then the largest that implies the pair). ``used`` is the sensitivity
     of the proof, times n, as a function of d, or None. Above ``most_d`` columns the method is run at most_d: its ratio
-    of sensitivity and noise has settled. ``change``, of a preparing step that reads the rows, is that of the matrix by
-    one row, by n and d; the noise is then the sound one for sqrt(2)/n. ``grows``: the printed noise does not fall as
+    of sensitivity and noise has settled. ``change``: for a preparing step, the change of the matrix by one row, as a
+    function of n and d; the noise is then the sound one for sqrt(2)/n. ``grows``: the printed noise does not fall as
     1/n, so all rows of the table are used. ``most_epsilon`` is the end of the printed range, or 10 where no end is
-    printed. ``why`` is what a verdict other than "true" comes from.
+    printed. ``why``: reason for a verdict other than "true".
     """
 
     key: str

@@ -115,7 +115,11 @@ def _prepared(claim: Claim, epsilon: float, delta: float, n: int, d: int) -> tup
     scale = accounting.gaussian_scale(guarantee, math.sqrt(2) / n)
     assert claim.change is not None  # a claim about a preparing step
     change = claim.change(n, d)
-    return (Event("matrix", claim.mechanism, "gaussian", "Frobenius norm", change, scale, "audit/counterexamples.py"),)
+    return (
+        Event(
+            "matrix", claim.mechanism, "gaussian", "Frobenius norm", change, scale, "privcov/attacks/counterexamples.py"
+        ),
+    )
 
 
 def row(claim: Claim, epsilon: float, delta: float, n: int, d: int) -> dict:

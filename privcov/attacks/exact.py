@@ -1,6 +1,6 @@
 """The measurement of private rows as an audit sees it: the actual one, run again for every draw.
 
-Every draw is one call of `exact_moment.measure_exactly` on a `PrivateDataset`, with the share and shape that the
+Every draw is one call of `moment.measure_exactly` on a `PrivateDataset`, with the share and shape that the
 method requests when `release_private` runs it: rows to whole numbers, exact sum, noise from the operating system.
 No ledger is involved, as the rows are simulated and nothing is released. The attacker sees every whole number that is
 measured, so also every function of them that a release holds: nothing is rounded, down to the last bit.
@@ -59,7 +59,7 @@ def seen(noisy: NoisySum) -> np.ndarray:
 
 
 def noiseless(table: Dataset, noisy: NoisySum, *, clip: bool = True) -> np.ndarray:
-    """Return what `seen` is without noise, up to truncation to whole numbers; an attacker with every row knows it."""
+    """Return `seen` without noise, up to truncation; an attacker with every row knows it."""
     rows = np.asarray(table.rows) / table.row_bound
     if clip and noisy.facts.bounds is not None:
         rows = np.clip(rows, -1 / math.sqrt(table.d), 1 / math.sqrt(table.d))

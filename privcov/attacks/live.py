@@ -168,7 +168,7 @@ def audit(asked: AuditSettings) -> Audit:
 
 
 def run(asked: AuditSettings) -> Iterator[Audit | None]:
-    """Run the audit in steps, for a background job: None after each, and at the end the `Audit`."""
+    """Run the audit in steps for a background job: yield None per step, the `Audit` last."""
     mechanism, claim = asked.made, asked.claim
     wanted = asked.pair or mechanism.usual_pair(asked.d)
     pair = next(p for p in asked.pairs if p.key == wanted)

@@ -186,7 +186,7 @@ def _one_matrix(mechanism: AuditedMechanism, dataset: Dataset, guarantee: Guaran
 
 
 def sampler(mechanism: AuditedMechanism, dataset: Dataset, claim: Claim) -> Sampler:
-    """Return the draws of the mechanism on this table, under the noise that it takes to be enough for the claim."""
+    """Return the mechanism's draws on this table, with the noise that it uses for the claim."""
     if mechanism.exact:
         drawn, centre, event = exact.sampler(
             mechanism.method, dataset, claim, hidden=mechanism.hidden, bounded=mechanism.bounded, fault=mechanism.broken

@@ -118,7 +118,7 @@ def _members(archive: zipfile.ZipFile, whole: bytes) -> dict[str, bytes]:
         kind = stat.S_IFMT(info.external_attr >> 16)
         folder = name.endswith("/") and info.file_size == 0 and kind in (0, stat.S_IFDIR)
         parts = name[: -1 if folder else None].split("/")
-        must(not {"", ".", ".."} & set(parts), f"{name!a} leads out of the folder, or is none of a file")
+        must(not {"", ".", ".."} & set(parts), f"{name!a} leads out of the folder, or names no file")
         must(name.lower() not in {other.lower() for other in files}, f"{name!a} is there twice")
         must(folder or kind in (0, stat.S_IFREG), f"{name!a} is a link, and no file")
         must(not info.flag_bits & 0x1 and info.compress_type in (0, 8), f"{name!a} is packed oddly")

@@ -39,7 +39,7 @@ def codebook(facts: PublicFacts) -> list[tuple[str, ...]]:
 
 
 def about_rows(facts: PublicFacts) -> list[str]:
-    """Return what holds for every row: who is protected, what a missing cell counts as, what is shortened."""
+    """Return the rules for every row: who is protected, missing cells, shortened rows."""
     share = facts.row_bound_fraction
     return [
         f"Protected: {facts.neighbours.sentence}.",

@@ -123,7 +123,7 @@ def statement_of(what: Inputs, measured: Measured) -> Statement:
 
 
 def declared_facts(total: NoisySum) -> dict:
-    """Return what a release itself says about the declaration, where the declaration is not available."""
+    """Return the part of a missing declaration that the release itself states."""
     return {"facts": total.declared.to_dict(), "neighbours": dataclasses.asdict(total.facts.neighbours)}
 
 

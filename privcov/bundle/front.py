@@ -20,7 +20,7 @@ from privcov.plots.words import chance, percent, plain, raised
 from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset
 
-FEW = 4  # columns whose bounds are listed
+FEW = 4  # most columns with listed bounds
 FALSE = "Do not release it: the guarantee as published does not hold. The statement says what holds instead."
 HOPELESS = (
     "Do not use it: it is no better than answering zero. More rows, fewer columns, a smaller row bound or a weaker "

@@ -83,7 +83,7 @@ def read_inputs(files: Mapping[str, bytes]) -> tuple[Inputs, str]:
 
 
 def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
-    """Return the requested guarantee, where the record is of this measurement and its cost that of the guarantee."""
+    """Return the requested guarantee; check that the record is of this measurement and has its cost."""
     must(isinstance(entry, dict) and set(entry) == set(ENTRY), f"the entry must hold {', '.join(ENTRY)}")
     request = entry["request"]
     must(isinstance(request, dict) and set(request) == set(REQUEST), f"the request must hold {', '.join(REQUEST)}")
@@ -118,7 +118,7 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
         must(entry["kind"] == "zcdp" and str(amount) == entry["amount"] and amount > 0, "the cost is none of a pair")
         must(amount == Fraction(float(amount)), "the cost is no number that the ledger writes")
         reached = Fraction(least_epsilon(float(amount), asked.delta))
-        must(_same(reached, asked.epsilon), "the cost is not that of the guarantee asked for")
+        must(_same(reached, asked.epsilon), "the cost differs from the requested guarantee's")
     else:
         cost = cost_of(asked)
         must((entry["kind"], entry["amount"]) == (cost.kind, str(cost.amount)), "the cost is not that of the guarantee")
@@ -181,7 +181,7 @@ def _check_count(total: NoisySum) -> None:
 def _check_event(event: Event, planned: Event, slack: Fraction) -> None:
     """Check that the event is the planned one, its scale up to the relative slack."""
     off = abs(Fraction(planned.scale) / Fraction(event.scale) - 1)
-    must(off <= slack, "the noise is not the one that the guarantee asked for needs")
+    must(off <= slack, "the noise does not fit the requested guarantee")
     for field, value in dataclasses.asdict(dataclasses.replace(planned, scale=event.scale)).items():
         there = getattr(event, field)
         must(
@@ -207,7 +207,7 @@ def least_epsilon(rho: float, delta: float) -> float:
 
 
 def _check_declaration(what: Inputs) -> None:
-    """Check that the declaration is that of the release: the same facts follow from it."""
+    """Check that the declaration gives the same facts as the release."""
     declaration, facts = what.declaration, what.measurement.declared
     must(isinstance(declaration, dict), "the declaration must be names with values")
     if set(declaration) == {"facts", "neighbours"}:

@@ -33,7 +33,7 @@ def _estimated(what: Inputs) -> dict[str, bytes]:
     asked = what.entry["request"]
     try:
         rel = estimate(asked["method"], what.measurement, what.requested, tuning=asked["tuning"], **asked["parameters"])
-    except ValueError:  # of all rows together a method may have none; nothing checks the two files, or needs them
+    except ValueError:  # a method may have no answer for all rows; no check needs these two files
         return {}
     if "covariance" not in rel.matrices:
         return {}

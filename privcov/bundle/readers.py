@@ -1,4 +1,4 @@
-"""What the folder extras of a bundle holds for whoever analyses it: tables with intervals, and readers without privcov.
+"""The folder extras of a bundle, for analysts: tables with intervals, and readers without privcov.
 
 Every file follows from the measurement, bit for bit on every machine, so the check derives it again: no function here
 uses more than quotients, roots and sums in a fixed order. What needs more, such as a regression, is

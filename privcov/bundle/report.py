@@ -1,6 +1,6 @@
 """Write reports as one HTML file, with figures drawn in it; nothing is fetched or run.
 
-First comes what a reader needs who has a minute (`privcov.bundle.front`), on one printed side, and then the tables.
+First comes the summary for a busy reader (`privcov.bundle.front`), on one printed side, and then the tables.
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset
 
 WORSE = "worse than the zero matrix here"
-_USEFUL, _WORTH = 1 / 3, 0.75  # of the error of the better of zero and the diagonal, which release no relation
+_USEFUL, _WORTH = 1 / 3, 0.75  # fractions of the smaller error of the zero matrix and the diagonal
 _SMALL = 0.1  # an error below a tenth is of use, whatever else is as good
 _REMEDY = "More rows, fewer columns or a weaker guarantee would help. "
-_NEAR = 0.05  # so is one of correlations, where the noise on them is as small
+_NEAR = 0.05  # the same for correlations, where their noise is below it too
 STILL = 1e-24  # a variance that rounding alone may leave, in working units
 
 
@@ -56,7 +56,7 @@ def noise_on_entries(rel: Release) -> float:
 
 
 def _word(wrong: float, best: float, small: float) -> str:
-    """Return a word for an error, where ``best`` is that of an answer without relations and ``small`` always of use."""
+    """Return a word for an error. best: error of the trivial answer; errors up to ``small`` are always useful."""
     if wrong <= max(_USEFUL * best, small):
         return "Useful"
     return "Rough" if wrong < max(_WORTH * best, 2 * small) else "Useless"

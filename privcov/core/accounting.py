@@ -400,7 +400,7 @@ def approx_to_zcdp(epsilon: float, delta: float) -> float:
 
 
 def pure_epsilon(share: BudgetShare, *, exponential: bool = False) -> float:
-    """Return the epsilon of a pure step: of ZCDP sqrt(2 rho), or sqrt(8 rho) for an exponential mechanism."""
+    """Return the epsilon of a pure step; for ZCDP sqrt(2 rho), exponential mechanism sqrt(8 rho)."""
     if isinstance(share, NoPrivacy):
         return math.inf
     if isinstance(share, PureDP):

@@ -28,7 +28,7 @@ _ELSEWHERE = dict.fromkeys(("guarantee", "epsilon", "rho", "delta"), _WRITTEN) |
 _OF_COLUMNS = {"row_bound": "Limits of columns are given as bounds=."}
 
 
-# Words of an annotation that stand for one value, and for a list of values. A table there may be rows that came to the
+# Words of an annotation for one value, and for a list. A table there may be rows passed to the
 # wrong place.
 _ONE = frozenset(
     re.findall(
@@ -42,7 +42,7 @@ _SOME = _ONE | _MANY - {"ndarray"} | {"Kind", "Column", "object"}
 
 
 def explained(called: Called) -> Called:
-    """Make a function, or a class, say which arguments it takes where it is called with others.
+    """Make a call with wrong arguments list the accepted ones.
 
     What was given is not repeated where it is a table or a list: it may be rows.
     """
@@ -111,13 +111,13 @@ def is_many(value: object) -> bool:
 
 
 def told(value: object) -> str:
-    """Return a value as a message may repeat it: of a table or a list only what it is."""
+    """Return a value for a message; only the type of a table or a list."""
     value = value.item() if isinstance(value, np.generic) else value
     return type(value).__name__ if is_many(value) else f"{value!r:.80}"
 
 
 def _which(called: Callable, problem: str, given: Iterable[str]) -> str:
-    """Return what was wrong with the arguments of a call, and which there are."""
+    """Return the error text for wrong arguments, with the accepted ones."""
     import inspect
 
     owner = called.__qualname__.partition(".")[0]

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from privcov.core import checks
 
-# Names that other libraries have for what is an argument of its own here.
+# Other libraries' names for arguments of `release`.
 _ELSEWHERE = dict.fromkeys(("seed", "rng", "generator"), " The noise of simulated and public rows has random_state=.")
 _ELSEWHERE |= dict.fromkeys(
     ("epsilon", "delta", "rho"), " Give the guarantee whole, such as privcov.ApproxDP(1.0, 1e-6)."
@@ -27,9 +27,8 @@ class Spec:
 
     default: its type is the type of the parameter. low, high: smallest and largest value, inclusive; ``low`` is
     required for numbers, ``high`` for float numbers. choices: they take precedence over the bounds. reference: where a
-    paper discusses it. advanced: True where the form keeps it in a fold. shown_if: values of other parameters with
-    which the form shows it. log: True for a logarithmic slider. ends: what a small and a large value does, for the ends
-    of a slider.
+    paper discusses it. advanced: True where the form keeps it in a fold. shown_if: show only at these values of other
+    parameters. log: True for a logarithmic slider. ends: what a small and a large value does, for the ends of a slider.
     """
 
     name: str

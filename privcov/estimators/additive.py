@@ -1,11 +1,11 @@
 """Noise on the moment matrix, added once, then a repair of its spectrum; with Gaussian noise as the simplest case.
 
-**With flags of missing cells** the matrix is that of the available cases (postprocess/available.py). Its noise differs
-from entry to entry, the matrix may have negative eigenvalues, and some entries may be refused. A repair of the spectrum
-that expects the same noise everywhere gets its root mean square.
-Measured against two other ways on simulated Likert tables (20 and 40 columns, 2,000 to 50,000 rows, up to half of the
-cells missing, one with up to 90 %): bringing all entries to the same noise first, by the shares of the columns, is a
-tie, and 1.4 times worse at 90 %; setting negative eigenvalues to zero alone is up to 1.6 times worse, and .88 at 90 %.
+**With flags of missing cells** the matrix is that of the available cases (postprocess/available_cases.py). Its noise
+differs from entry to entry, the matrix may have negative eigenvalues, and some entries may be refused. A repair of the
+spectrum that expects the same noise everywhere gets its root mean square. Measured against two other ways on simulated
+Likert tables (20 and 40 columns, 2,000 to 50,000 rows, up to half of the cells missing, one with up to 90 %):
+equalising the noise first, by the columns' shares, is as good, and 1.4 times worse at 90 %; setting negative
+eigenvalues to zero alone is up to 1.6 times worse, and .88 at 90 %.
 """
 
 from __future__ import annotations

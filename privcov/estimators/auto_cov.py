@@ -46,7 +46,7 @@ ROUTES = {
 }
 OFF = "off"
 FEWEST = 5  # columns: fewer pairs cannot tell one estimate from another
-NO_PATTERN = "Off the diagonal: shrinkage alone. A mixture takes noise, five columns or more, and no missing cells."
+NO_PATTERN = "Off the diagonal: shrinkage alone. A mixture needs noise, five columns or more, and no missing cells."
 POPULATION, SAMPLE = "population", "sample"
 
 
@@ -65,7 +65,7 @@ POPULATION, SAMPLE = "population", "sample"
     for_private={"row_bound_search": "off"},
     summary="The least noisy of the shapes here for many columns (Gaussian with accurate variances; under pure DP the "
     "difference of two Wishart matrices), then a mixture of estimates that know the noise: equal correlations, bands, "
-    "a tree, factors, each pair alone and others, weighted by their risk; nothing where nothing shows.",
+    "a tree, factors, each pair alone and others, weighted by their risk; zero where no signal shows.",
     formula=r"\hat\Sigma = D + (1-g)\sum_k w_k F_k(Y),\quad w = \arg\min_{w\in\Delta} \big\|\textstyle\sum_k w_k F_k - "
     r"Y\big\|^2 + 2\sum_k w_k\,(D_k + c_k),\quad D_k \approx E\langle F_k, E\rangle",
     avoid="When you need an unbiased matrix for further inference: take the raw noisy matrix instead.",
@@ -135,7 +135,7 @@ class AutoCov(OneMeasurement):
     def _repaired(self, matrix: np.ndarray, noise_std: float, ask: MethodInput, measured: Measured) -> np.ndarray:
         """Return a covariance of available cases with its eigenvalues shrunk."""
         shape = measured.distribution.shape
-        if shape in ("free-groups", "isotropic"):  # of private rows, which alone have flags
+        if shape in ("free-groups", "isotropic"):  # only private rows have flags
             d, square, std = len(matrix), measured.row_bound**2, noise_std / measured.row_bound**2
             noise = BlockNoise(d * (d - 1) * std**2, np.full(d, 2 * std**2), 2 * d * std**2, std, gaussian=True)
             return square * denoise(matrix / square, noise)

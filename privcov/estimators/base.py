@@ -160,7 +160,7 @@ class MethodInput:
 
     @property
     def n(self) -> int:
-        """Number of rows, for what is calibrated for a public one; raises OtherSteps where it is not public."""
+        """The public number of rows; raises OtherSteps where n is not public."""
         if self.facts.n is None:
             raise OtherSteps("The number of rows is not public.")
         return self.facts.n
@@ -222,7 +222,7 @@ class Method(Checked):
         raise OtherSteps(f"{self.card.label} looks at the rows in other steps than one measurement of the moments.")
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
-        """Compute the result from what was measured for `request`; OtherSteps where that is not all it needs.
+        """Compute the result from what was measured for `request`; OtherSteps where the method needs more.
 
         It is post-processing.
         """

@@ -72,7 +72,7 @@ def printed_share(
 
 
 class Noise:
-    """Base of what adds noise to the moment matrix, once."""
+    """Base of the noises on the moment matrix."""
 
     def request(self, ask: MethodInput) -> Request:
         """Return what is to be measured, from public facts; raise OtherSteps where private rows cannot have it."""

@@ -194,12 +194,12 @@ class ReleaseAnswers:
         return self._by_pair("correlations", entries.correlations(self._known, self.level, self._third), rate=rate)
 
     def correlation_table(self) -> pd.DataFrame:
-        """Return the correlations as a square table: of each column its estimate, ci_low and ci_high with all others.
+        """Return the correlations as a square table of estimate, ci_low and ci_high.
 
         Returns
         -------
         DataFrame
-            Rows are columns of the release, and columns pairs of such a column and "estimate", "ci_low" or "ci_high".
+            Index: columns of the release. Columns: (column, "estimate" | "ci_low" | "ci_high").
         """
         import pandas as pd
 
@@ -321,7 +321,7 @@ class ReleaseAnswers:
         on: str | Sequence[str] | None = None,
         ridge: float | Literal["auto"] = 0.0,
     ) -> pd.DataFrame:
-        """Return the expected response of the linear regression of one column on others, at rows of these.
+        """Return the fitted mean response of a linear regression at given values of the regressors.
 
         Parameters
         ----------
@@ -337,7 +337,7 @@ class ReleaseAnswers:
         Returns
         -------
         DataFrame
-            One row for each row. The interval is that of the mean response, not of one more person's.
+            One row for each row of ``at``. The interval is for the mean response, not a new person.
 
         Raises
         ------
@@ -397,7 +397,7 @@ class ReleaseAnswers:
         return [j for j in range(len(self.columns)) if j != target and not follows[j]]
 
     def _all(self, target: int, chosen: list[int]) -> bool:
-        """Return whether these are all regressors that there are."""
+        """Return whether these are all possible regressors."""
         return len(chosen) == len(self._others(target))
 
     def _one(self, found: Intervals, case: str, origin: float = 0.0, unit: float = 1.0) -> dict[str, Any]:
@@ -623,7 +623,7 @@ class ReleaseAnswers:
         -------
         DataFrame
             One row for each factor (``axis``) and column, with ``uniqueness``: the share of the variance of the column
-            that no factor explains. ``attrs["warning"]`` says what must not be read from it.
+            that no factor explains. ``attrs["warning"]`` names wrong readings.
 
         Raises
         ------

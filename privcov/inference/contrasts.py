@@ -97,7 +97,7 @@ def contrast(known: UnbiasedMoments, whole: Measured, a: int, b: int, level: flo
         if known.two is not None:  # the variance of two values is that of their mean, in each class another
             low = known.two.low
             own = np.where(known.span > 0, np.maximum((means[:, c] - low) * (low + known.span - means[:, c]), 0.0), own)
-            own = own + 3 * known.span**2 / (known.rows * p)  # as if three more had the rarer value
+            own = own + 3 * known.span**2 / (known.rows * p)  # three more rows with the rarer value
         sampling += own / (known.rows * p)
     spread = np.maximum(spread + shared * (means[:, a] / safe[a] - means[:, b] / safe[b]) ** 2, 0.0)
     half = known.z(level, spread, sampling, known.law.excess(1.0, 0.0)) * np.sqrt(spread + sampling)

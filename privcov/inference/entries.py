@@ -1,8 +1,8 @@
 """Intervals of means, variances, covariances and correlations: privacy noise and sampling together.
 
-Every one inverts a test: a value belongs to the interval where the difference to the estimate is at most z standard
-deviations, these taken at that value. N(A) is the noise of forms.py, n the number of rows, k the assumed excess
-kurtosis of the rows (0 for Gaussian ones; elliptical rows otherwise).
+Each interval inverts a test: it holds all values within z standard deviations of the estimate, computed at that value.
+N(A) is the noise of forms.py, n the number of rows, k the assumed excess kurtosis of the rows (0 for Gaussian ones;
+elliptical rows otherwise).
 
     mean          t_m^2 + v_u m^2 + c_jj / n; of two values a and b, c_jj = (m - a)(b - m) at the tested m
     variance      (v' - v)^2 <= z^2 (N + (2 + 3 k) v^2 / n), a quadratic in v
@@ -40,10 +40,10 @@ q v; the covariance q_i c_jj, or the smaller of both; and the correlation, by th
 deviations, (s + |r| (s_i + s_j) / 2)^2 with s^2 the bound of the covariance over g^2 and s_i^2 = q_i / c_ii, or
 3 (1 + k) of a column of many values.
 
-The test of a zero correlation is that of c_ij at r = 0, whose noise is one entry with its exact law.
+The test of r = 0 is the test of c_ij = 0; its noise is one entry, whose law is exact.
 
-The way of a correlation: `ReleaseAnswers.correlations`, `unbiased.known_of_sum` (the unbiased moments of the stored
-whole numbers), `correlations` here, and `measurements.laws.forms` for the variance N(A) of a linear form of the noise.
+A correlation takes `ReleaseAnswers.correlations`, `unbiased.known_of_sum` (the unbiased moments of the stored
+whole numbers), `correlations` here, and `noise_theory.forms` for the variance N(A) of a linear form of the noise.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def correlations(known: UnbiasedMoments, level: float, kurtosis: float, tested: 
     estimate, low, high = fieller(seen, g, noise, own, z)
     reason = np.where(weak[:, None] | weak[None, :], NO_VARIANCE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
     reason = np.where(np.isnan(seen), TOO_FEW, reason)
-    # Noise over noise is a number anywhere in [-1, 1], and often at its ends; nobody can say of it that it is real.
+    # A quotient of noise is anywhere in [-1, 1], often at an end; no test can call it real.
     estimate, p = np.where(reason > 0, np.nan, estimate), None if p is None else np.where(reason > 0, np.nan, p)
     if (same := known.same_column).any() and known.mean is not None:
         own = np.sqrt(np.maximum(variances(known, level, kurtosis).estimate, 1e-300))
@@ -284,9 +284,9 @@ def sampling_norm(known: UnbiasedMoments) -> float:
 
 
 def _few(known: UnbiasedMoments) -> np.ndarray:
-    """Return 3 (s_i s_j)^2 / n, the standard deviation in place of s for a column of many values; 0 for two of these.
+    """Return 3 (s_i s_j)^2 / n; s is the standard deviation of a column of many values; 0 for two such columns.
 
-    A count of 3 has no more than 5 % to be seen as none.
+    A count with mean 3 is zero with at most 5 % chance.
     """
     two, std = known.span > 0, np.sqrt(np.maximum(np.nan_to_num(np.diag(known.covariance)), 0.0))
     size = np.where(two, known.span, std)
@@ -319,7 +319,7 @@ def _entry_noise(known: UnbiasedMoments) -> np.ndarray:
 
 
 def _one_entry(known: UnbiasedMoments) -> np.ndarray:
-    """Return the part of the noise on every covariance that is one number of the noise."""
+    """Return the variance of the single noise draw on every covariance."""
     if known.available is None:
         return np.full((known.d, known.d), known.law.off)
     return known.available.variance

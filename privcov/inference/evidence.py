@@ -13,7 +13,7 @@ from privcov.core import places
 LEVEL = 0.95
 FILE = "table.csv"
 FEWEST = 100  # entries shown, below which a share says nothing
-# Populations of the table by what they stand for, in words; what is said of one is not said of another.
+# Populations of the coverage table, with their words; a statement holds for its population alone.
 LIKE = {
     "plain": (
         ("neighbours", "factor", "blocks", "example", "hospital"),
@@ -41,8 +41,8 @@ _SIZE = re.compile(r"\bd=(\d+), n=(\d+)")  # in the name of a cell
 class CoverageRecord(NamedTuple):
     """What the cells of one answer show.
 
-    least, mean: coverage of what is shown, in the worst cell and on average over cells. wrong: largest share of entries
-    that were shown and wrong. cells: how many. rows, columns: the fewest rows and the most columns of a cell.
+    least, mean: coverage of the shown intervals, worst cell and mean over cells. wrong: largest share of shown,
+    wrong entries. cells: number of cells. rows, columns: the fewest rows and the most columns of a cell.
     """
 
     least: float

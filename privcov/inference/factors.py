@@ -3,8 +3,8 @@
 The correlations are those of the unbiased covariance, their eigenvalues raised to the typical noise on a correlation
 (at least `LEAST`), the diagonal then made 1 again. With s the uniquenesses, e the eigenvalues of s^-1/2 R s^-1/2 and V
 their vectors, the likelihood is largest where the sum of e - log e over all but the first k is least, and the loadings
-are s^1/2 V_k (e_k - 1)^1/2 (Lawley and Maxwell 1971). Of several maxima, which too many factors may have, it is the one
-that the start of factanal leads to. No interval is known for them here.
+are s^1/2 V_k (e_k - 1)^1/2 (Lawley and Maxwell 1971). With several maxima (too many factors), the one that factanal's
+start leads to is taken. No interval is known for them here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LEAST_UNIQUE = 0.005  # as in factanal
 
 
 def warning(raised: int, d: int) -> str:
-    """Return what must not be read from loadings."""
+    """Return a warning on the loadings."""
     low = f"{raised} of {d} eigenvalues are below the noise and were raised to it. " if raised else ""
     return low + NO_FIT
 

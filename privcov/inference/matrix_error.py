@@ -1,4 +1,4 @@
-"""How far a released covariance is from that of the rows, told from the release alone.
+"""The error of a released covariance, estimated from the release alone.
 
 With Y = S + E, the noisy covariance before repairs of the (shortened) rows' S, and F the method's answer,
 

@@ -3,9 +3,9 @@
 **Score.** The mean of k items in their own units is w'x / k in working units, w_j the half-range of item j, or less
 that where it is reversed. Along u = w / |w| the noise has the law that it has along a column: u and the axes of the
 other columns are orthonormal, isotropic noise is the same along any such axes, and of the differences x_a on the
-diagonal (forms.py) the score has sum_a u_a^4 x_a. Laplace noise along u has this variance, and tails between those of
-one Laplace number and of a normal one; the former are taken. So every answer holds for the columns with the score. A
-score of columns of two values lies between two ends as a shortened column does, and has its bounds.
+diagonal (forms.py) the score has sum_a u_a^4 x_a. Laplace noise along u has this variance; its tails are between
+Laplace and normal, and Laplace tails are used. So every answer holds for the columns with the score. A score of columns
+of two values lies between two ends as a shortened column does, and has its bounds.
 
 **Alpha** of items with the covariance Y, in their own units, is the a with <A(a), C> = 0 for
 

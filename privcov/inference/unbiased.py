@@ -1,4 +1,4 @@
-"""What is known from one release: the unbiased mean and covariance, the law of their noise, and the number of rows.
+"""Unbiased estimates from one release: mean, covariance, the law of their noise, the number of rows.
 
 The covariance is that of the clipped population: each cell inside its public limits, each row shortened to the row
 bound. It is about the measured mean, or about the public typical values where no mean was measured.
@@ -30,16 +30,16 @@ REASONS = (
     "",
     "no mean was measured",
     "the noise is as large as the variance",
-    "the noise is larger than what is asked for",
+    "the noise is larger than the answer",
     "the noise is too large to invert the covariance, or a column follows from others, as one of all levels does",
-    "the interval has no end: the noise on what is left of the column is too large",
+    "the interval has no end: the noise on the column's residual is too large",
     "too few rows have both cells",
     "an eigenvalue is too close to the next one",
     "the class has too few rows for its noise",
     "the pair is tested, and no interval is known",
     "columns of two values have no interval here: leave them out, or, for whole rows and weakly related columns, give "
     "their kurtosis, 1 / (p (1 - p)) - 6 for a share p",
-    "levels of one column exclude each other, so that they are related is no finding",
+    "levels of one column exclude each other, so their relation is no finding",
     "the level follows from the others of its column, which stand for it",
     "the column that makes the groups has values between its two, as in shortened rows",
     "no interval is known",

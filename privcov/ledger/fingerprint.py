@@ -36,7 +36,7 @@ def fingerprint(private: PrivateDataset, key: bytes, anchor: int | None = None) 
 
 
 def other_persons(one: str, other: str) -> bool:
-    """Return True when the same rows belong to other persons in two fingerprints under one key."""
+    """Return True when two fingerprints have the same rows and different persons."""
     a, b = json.loads(one), json.loads(other)
     return bool(a["cells"] == b["cells"] and a["persons"] != b["persons"])
 

@@ -10,7 +10,7 @@ SIZE = 32
 
 
 def unfinished(path: Path) -> Path:
-    """Return the file in which a key is written before it is complete."""
+    """Return the temporary file of a key."""
     return path.with_name(f"{path.name}.new")
 
 

@@ -452,7 +452,7 @@ class Ledger:
 class Payment:
     """A release in the ledger: stored before, or paid and to be drawn by this process alone.
 
-    Within a ``with`` statement: what ends without an answer is marked failed, and its cost stays spent. name, token:
+    In a ``with`` statement: without an answer the release is marked failed, and its cost stays spent. name, token:
     the table, and the name of the request. stored: the text of the release; None where it is to be drawn.
     """
 
@@ -484,7 +484,7 @@ class Payment:
 
 
 def _changed(name: str, state: str) -> LedgerError:
-    """Return the refusal of a request that was made of another table, in this state."""
+    """Return the error for a request whose table has changed since."""
     free = " For the stored answer, free, give the table as it was." if state == "stored" else ""
     begun = "was already made" if state == "stored" else "was already begun, and paid,"
     return LedgerError(

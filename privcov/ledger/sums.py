@@ -8,9 +8,9 @@ and costs the largest rho that implies the pair. What a limit allows:
   (epsilon, delta) limit   kept if one of two readings is: all releases are pure and their epsilons add up to at most
         epsilon; or all of them as zCDP stay within the largest rho that implies the pair.
 
-Costs add up only where they are of the same neighbours: a release for one row of a person bounds nothing for all rows
-of that person, and one for an added row bounds a replaced row by twice as much. So the first release of a table fixes
-the unit of its account, and `unit_of` is compared with it before anything is paid.
+Costs add up only under one neighbouring relation: a guarantee for one row bounds nothing for all rows of a person, and
+add-remove bounds replace-one at twice the cost. So the first release of a table fixes the unit of its account, and
+`unit_of` is compared with it before anything is paid.
 
 The next request may depend on earlier answers: each reading is a filter that holds for adaptive requests (pure: Rogers,
 Roth, Ullman and Vadhan 2016; zCDP: Feldman and Zrnic 2021). A history that ends within either reading obeys (epsilon,

@@ -94,7 +94,7 @@ def _moment_of(dataset: Dataset, centre: str) -> np.ndarray:
 
 
 def _moment_in_files(dataset: Dataset, centre: str) -> np.ndarray:
-    """Compute the moment from the sums of the clipped rows, which are those of the rows where none was shortened."""
+    """Compute the moment from the clipped sums; they equal the rows' sums where no row was shortened."""
     if shortened := rows_shortened(dataset):
         raise ValueError(
             f"The sample of {dataset.name!r} is known after its row bound only, which shortens {shortened:,} of "

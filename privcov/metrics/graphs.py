@@ -1,8 +1,7 @@
 """Edges found, missed and false; rates along a lambda path; and the ROC curve read at given rates.
 
 The ROC curve is the fraction of edges found against the fraction of absent edges drawn. Between two graphs of a path it
-follows the straight line, which is what drawing one of the two graphs at random gives. It is not continued beyond the
-densest graph that was solved.
+is linear: the rates of choosing one of them at random. It is not continued beyond the densest graph that was solved.
 """
 
 from __future__ import annotations
@@ -245,7 +244,7 @@ def solved(matrix: np.ndarray, lam: float, *, penalise_diagonal: bool = False) -
 
 
 def tested_states(rel: Release) -> np.ndarray:
-    """Return the state of every pair by the edge test of a release: an edge, none worth the name, or undecided."""
+    """Return the edge test's state of every pair: an edge, no relevant edge, or undecided."""
     known = known_of(rel)
     test = edge_test(known.covariance, known.centre, known.rows, known.law)
     none = np.zeros((known.d, known.d), dtype=np.int8)

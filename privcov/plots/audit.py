@@ -23,7 +23,7 @@ def _bars(histogram: Histogram, palette: Palette) -> list[go.Scatter]:
 def _fraction_axis(histogram: Histogram) -> dict:
     """Return the axis of shares, with room at the top for the name of the shaded set.
 
-    It is that of the bars between the ends: the end bars hold everything beyond and would flatten the others.
+    The inner bars set it: the end bars hold everything beyond, and would flatten the others.
     """
     inside = [
         bars[1:-1] if len(bars) > 2 and bars[1:-1].max() else bars for bars in (histogram.first, histogram.second)

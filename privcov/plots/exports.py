@@ -1,6 +1,6 @@
 """Export a figure: for a paper, as a page that needs no server, or as the SVG of a report.
 
-The SVG of a report is made here, without a browser. It supports what figures of reports consist of and refuses anything
+The SVG of a report is made here, without a browser. It supports the parts of report figures and refuses anything
 else, so that nothing is silently missing from a printed figure.
 """
 
@@ -27,7 +27,7 @@ from privcov.plots.words import plain
 
 _SVG_FONT = "Helvetica, Arial, sans-serif"
 _LINE = 22  # pixels of a row of a table
-_ABOVE, _SCALE, _STEPS = 6, 48, 32  # pixels above a heatmap and of its colour bar; the colours of that
+_ABOVE, _SCALE, _STEPS = 6, 48, 32  # pixels above a heatmap, pixels and colours of its colour bar
 _NAMED = 40  # columns whose names stand beside a heatmap
 _LETTER = 0.58  # approximate width of a letter in units of the font's size
 

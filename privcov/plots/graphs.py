@@ -28,7 +28,7 @@ def against_reference(estimated: np.ndarray, true: np.ndarray) -> list[tuple[str
 
 
 def by_state(states: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """Return edges sorted by a test, where no graph is known."""
+    """Return edges sorted by a test, without a known graph."""
     return [("Undecided", states == UNDECIDED), (TESTED_EDGE, states == EDGE)]
 
 

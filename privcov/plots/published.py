@@ -20,7 +20,7 @@ def colours(palette: Palette) -> dict[str, str]:
     return {"within error": palette.good, "same order": palette.lines[2], "different": palette.bad}
 
 
-# Verdict of a claim -> what is said in a word; every other verdict is "in part".
+# Verdict of a claim -> its word; every other verdict is "in part".
 WORDS = {
     "holds": "holds", "proved": "holds", "holds after a correction": "holds", "does not hold": "does not hold",
     "not tested on their data": "not decided", "not examined": "not decided", "not computed yet": "not decided",

@@ -20,7 +20,7 @@ entry M_ij, to first order in p and exactly in A:
 
 (p alone has (1 - p)^2 t^2 in place of t^2: a quotient of two sums depends on the number of rows in the divisor only.)
 
-The terms of a flag are there only where it is. Noise of free groups (laws/free_groups.py) is the exception:
+The terms of a flag are there only where it is. Noise of free groups (noise_theory/free_groups.py) is the exception:
 there M_jj + M_fj,fj is known far better than its two parts, whose noise has the covariance h, and c^2 q_j is known from
 the anchor. With r = M_fj,fj - c^2 q_j and b = h / Var r, M_jj - b r takes the place of M_jj. Its variance is V - h b,
 and its covariance with p_jj, -b c^2 Var q_j, adds 2 b c^2 Var q_j (C_jj - m_jj^2) / p^2 to Var C_jj.

@@ -13,9 +13,9 @@ The second is the sub-gamma bound with the variance 5/4 v^2 of z_+^2, and covers
 few large variances where neither their mean nor their spread is clear. A mean that was subtracted may have left a part
 of its square, or have moved the diagonal as one; that is added to its reach (`BlockNoise.together`). The factor of
 James and Stein alone has a risk of at most E, and of at most |s|^2 E / (|s|^2 + E) + 2 E / k for a signal s, so that
-the parts together stay close to the better of the zero matrix and the noisy diagonal. What is weaker than the noise is
-answered with zero, which is what makes it no worse than zero there; so is a part whose noise alone would have to be
-larger than any covariance of the unit ball to be seen.
+the parts together stay close to the better of the zero matrix and the noisy diagonal. A part weaker than the noise
+becomes zero, so it is no worse than zero there; so does a part that would be visible only beyond the largest covariance
+of the unit ball.
 
 **By eigenvalues**: `shrink_spectrum` (under pure DP `shrink_wishart_difference`), with a trace of at most that of Y. It
 is better where columns are strongly related, and far worse where they are not, because it cannot know the columns. It
@@ -206,15 +206,15 @@ def diagonal_part(diagonal: np.ndarray, noise: BlockNoise) -> tuple[np.ndarray, 
 
 
 def _hidden(reach: float, square: float, beyond: float) -> float:
-    """Return the fraction, 0 to 1, that is not kept of a part whose noise alone reaches this square.
+    """Return the fraction of a part to drop, 0 to 1, if noise alone reaches this square.
 
-    beyond: what the part must have of its own to be kept; nothing of the unit ball has as much as _MAX_NORM.
+    beyond: signal that the part needs to be kept; nothing in the unit ball reaches _MAX_NORM.
     """
     return 1.0 if square <= reach or beyond >= _MAX_NORM else (reach / square) ** RISE
 
 
 def hidden(square: float, energy: float, k: int, noise: BlockNoise, among: int = 1) -> float:
-    """Return the fraction that is not kept of a part of k numbers, because noise alone may have reached its square.
+    """Return the fraction of a part of k numbers to drop, because noise alone may reach its square.
 
     among: the number of projections of which this is the one that leaves the noise most clearly; along one of them the
     noise of a subtracted mean may lie as a whole.

@@ -11,10 +11,10 @@ H = t^2 tr Q shows that the second order of the noise matters (`PENALTIES`). Bot
 AR(2) and random graphs; data/graphs has what they give on others. In closed form
     N = (t^2 + t_m^4)(Q_ii Q_jj + Q_ij^2) + sum_a x_a Th_ia^2 Th_ja^2 + c Q_ij^2
         + t_m^2 |th_i (th_j'm) + th_j (th_i'm)|^2 + v_u ((th_i'm)(th_j'm) - Th_ij)^2
-with the letters of `measurements.laws.forms`, whose `Law` brings N and the tails of the noise.
+with the letters of `noise_theory.forms`, whose `Law` brings N and the tails of the noise.
 
 The rule of Benjamini and Hochberg turns the p-values into edges. The same rule on the p-values of another hypothesis,
-that a partial correlation is at least `SLIGHT`, says which pairs have no edge worth the name; the rest is undecided.
+that a partial correlation is at least `SLIGHT`, says which pairs have no relevant edge; the rest is undecided.
 
 Elliptical rows of excess kurtosis 3 k are assumed in the sampling part of V, Gaussian ones for k = 0. Under heavier
 tails than that more pairs than the rate are found.
@@ -40,7 +40,7 @@ _PASSES, _CLOSE = 100, 1e-10
 
 
 class ErrorLaw(Protocol):
-    """What the test has to know of the noise: `measurements.laws.forms.Law` is one."""
+    """Noise law that the test needs; `noise_theory.forms.Law` implements it."""
 
     @property
     def off(self) -> float:
@@ -70,7 +70,7 @@ class EdgeTest:
         d = len(self.partial)
         upper = np.triu_indices(d, 1)
         state = np.full((d, d), UNDECIDED, dtype=np.int8)
-        for p, kind in ((self.p_slight, NO_EDGE), (self.p_value, EDGE)):  # of both, an edge: it is small and there
+        for p, kind in ((self.p_slight, NO_EDGE), (self.p_value, EDGE)):  # rejected by both tests: a small edge
             found = np.zeros((d, d), dtype=bool)
             found[upper] = discoveries(p[upper], rate)
             state[found | found.T] = kind

@@ -230,7 +230,7 @@ def _plan(
 
 
 def _reason_useless(facts: PublicFacts, event: Event, rows: float, source: str) -> str:
-    """Return in one sentence why the release of this event would say nothing; "" when it may say something.
+    """Return a sentence if the noise of this event would hide everything, else "".
 
     It says nothing where the noise on an entry is larger than the number of rows, its bound in units of R^2.
     """
@@ -279,7 +279,7 @@ def _reserve(plan: _Plan) -> Payment:
 
 
 def _apart(act: Callable[[], T], failed: str, passed: tuple[type[Exception], ...] = ()) -> T:
-    """Return what an act on rows returns. Its error is raised anew, because its own leads to frames that hold rows.
+    """Run a function on rows. Its error is replaced, because the traceback leads to frames with rows.
 
     Its message may depend on the rows, so an identifier takes its place; those of ``passed`` say nothing about them.
     """

@@ -1,4 +1,4 @@
-"""What a private release asks for, settled from public facts: a method, its one measurement, and what is made of it.
+"""The request of a private release, from public facts: a method, its one measurement, its post-processing.
 
 No row is seen here. A method says from public facts what is to be measured (`Method.request`), and turns the
 measurement into an answer (`Method.finish`). So a method is offered when its whole guarantee goes into one such
@@ -151,7 +151,7 @@ def private_request(
 
 
 def usual_request(facts: PublicFacts, guarantee: Guarantee, *, search: bool = False) -> PrivateRequest:
-    """Return the request of a release that names no method: of those with the least noise off the diagonal, the first.
+    """Return the default request: the first method with the least noise off the diagonal.
 
     They differ under pure DP only: of a row of few categories with many levels, Laplace noise is less. search: whether
     the release searches for a shorter row bound, where its method can.

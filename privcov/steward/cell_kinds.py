@@ -52,7 +52,7 @@ _LONGEST = 60  # a text beyond it is no number of any kind
 def kind_of(text: str, typed: str = "", decimal: str | None = ".") -> str:
     """Return what an unreadable cell looks like.
 
-    typed: the type that its file gives the column, where that is no type of numbers. decimal: its decimal mark.
+    typed: the column's type in its file, unless it is numeric. decimal: its decimal mark.
     """
     cell = text.strip()
     if typed and not cell:

@@ -365,7 +365,7 @@ class _Tally:
         self.looks: Counter = Counter()
 
     def take(self, column: pa.ChunkedArray | pa.Array, dialect: Dialect) -> None:
-        """Count some more cells: the release's own numbers of them, and what the others are."""
+        """Count more cells: the values that a release reads, and the kinds of all others."""
         import pyarrow as pa
 
         marks = dialect.decimal, dialect.thousands

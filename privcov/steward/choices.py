@@ -29,9 +29,9 @@ _TABLES = 4  # that are drawn for each choice
 class Choice:
     """One choice, and what it changes on the table that stands in for the private one.
 
-    ``name`` is "row_bound_fraction", "weight" (``value`` has one for each declared column) or "missing". ``error`` is
-    the expected root mean square error of the correlations with this choice and those before it in the list, ``before``
-    the same without this one, ``why`` a reason for the owner, and ``facts`` the declaration with all of them.
+    ``name`` is "row_bound_fraction", "weight" (``value`` has one for each declared column) or "missing". ``error``:
+    expected root mean square error of the correlations with this and all earlier choices of the list, ``before``:
+    without this choice, ``why`` a reason for the owner, and ``facts`` the declaration with all of them.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Choice:
 
 
 class _Way(NamedTuple):
-    """What is tried together."""
+    """One combination to try."""
 
     missing: str
     weight: bool
@@ -53,7 +53,7 @@ class _Way(NamedTuple):
 def choices(
     table: ExampleRows, facts: PublicFacts, guarantee: Guarantee, *, weigh: bool = False, seed: int = 0
 ) -> list[Choice]:
-    """Return what to choose otherwise than it is declared, all together the best that was tried."""
+    """Return the changes of the declaration that together had the smallest error."""
     weights = _weights_for(table, facts) if weigh else ()
     known: dict[_Way, Preview] = {}
 
@@ -82,7 +82,7 @@ def choices(
         if error(plainer) * WORTH <= error(best):
             best = plainer
     found, now = [], declared
-    for name in reversed(_Way._fields):  # in this order each is seen to help: the others do little under long rows
+    for name in reversed(_Way._fields):  # row bound first: the other choices help little while rows are long
         if (value := getattr(best, name)) == getattr(declared, name):
             continue
         then = now._replace(**{name: value})

@@ -295,8 +295,8 @@ def invented(
     varies by its ``spread``, in half-ranges about the typical value, after the transform; the levels of an ordinal
     column are such numbers, rounded; where there are few, answers fill more of their range, and vary by 5/3 of it.
     ``usual`` has for each declared column the two values between which most people lie, or None; within them it then
-    varies. The levels of a category are as frequent as each other; so are no and yes, but for a declared typical value,
-    which nine in ten have. Every person has one row.
+    varies. Levels of a category are equally frequent; so are no and yes, unless a typical value is declared: nine in
+    ten have it. Every person has one row.
     """
     kinds = kinds_of(facts)
     rng, p = stream(seed, "rows", 0, "plan", "invented"), len(kinds)

@@ -71,7 +71,7 @@ class Expectation:
     nonprivate : float
         Error of the clipped rows without noise: what clipping alone costs.
     sampling : float
-        Error of the table's own covariance to the population's: what the number of rows costs.
+        Sampling error: the table's covariance against the population's.
     attacker : float
         The best chance to guess which of two neighbouring tables a release comes from.
     table : str
@@ -321,7 +321,7 @@ def fraction_declared(d: int, spread: float | None) -> float:
 def least_level(error: float, n: int, d: int, guarantee: Guarantee, **supposed: Any) -> Expectation:
     """Return the expectation at the smallest level of the guarantee's kind with at most this error.
 
-    Where no level has it, that of the largest level: its error says so. ``supposed`` are further arguments of `expect`.
+    Where no level suffices, at the largest level: its error shows so. ``supposed`` are further arguments of `expect`.
     """
     checks.in_range("error", error, 1e-4, 100.0)
     supposed["random_state"] = seed_of(supposed.get("random_state"))  # one noise at every level
@@ -375,6 +375,6 @@ def _least(error: float, at: Callable[..., Expectation], low: float, high: float
 
 
 def _rounded_up(value: float) -> float:
-    """Return the number of three digits that is not smaller."""
+    """Return the number rounded up to three digits."""
     unit = 10.0 ** (math.floor(math.log10(value)) - 2)
     return float(f"{math.ceil(value / unit - 1e-6) * unit:.6g}")

@@ -18,7 +18,7 @@ from privcov.tables.private_dataset import PrivateDataset
 
 
 class LookError(ValueError):
-    """Reason why there is nothing to look at; its sentence holds nothing of a cell."""
+    """Error: there is nothing to show; its sentence quotes no cell."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

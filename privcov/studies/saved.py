@@ -51,7 +51,7 @@ def run(
 
 
 def groups(plans: Sequence[Plan]) -> list[str]:
-    """Return the columns of the table that separate one point of the study from another."""
+    """Return the columns that identify a point of the study."""
     varied = dict.fromkeys(column_of(name) for plan in plans for name in plan.vary)
     columns = ["source"] if len({plan.source for plan in plans}) > 1 else []
     return [*columns, "method", "guarantee", "epsilon", "delta", "rho", *varied]

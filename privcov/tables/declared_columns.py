@@ -208,7 +208,7 @@ def typed_units(kinds: tuple[tuple[str, Kind], ...], row_bound_fraction: float =
 
 
 def can_have_flags(names: tuple[str, ...], kinds: tuple[tuple[str, Kind], ...]) -> tuple[int, ...]:
-    """Return the positions of the measured columns whose missing cells can have a flag: all but those of categories."""
+    """Return the positions of the measured columns that can have a flag: all except category levels."""
     flags = [kind.kind != CATEGORY for _, kind in kinds for _ in range(kind.width)]
     return tuple(j for j, flag in enumerate(flags) if flag) if kinds else tuple(range(len(names)))
 

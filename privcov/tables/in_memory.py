@@ -35,7 +35,7 @@ class _OfTheRows(ValueError):
 
 
 class _OfItsType(ValueError):
-    """A refusal of one column by its type, and the kind by which a private table may declare it, as it is written."""
+    """Error for a column of another type, with the text of a Kind that a private table may declare."""
 
     def __init__(self, name: str | int | None, what: str, remedy: str, declare: str = "") -> None:
         self.held = f"{'X' if name is None else f'Column {name!r}'} holds {what}. "
@@ -71,7 +71,7 @@ def split(X: Any, person: str) -> tuple[Any, list[object]]:
 
 
 def names_in(X: Any) -> list | None:
-    """Return the names of the columns of a data frame, or None for what is none."""
+    """Return the column names of a data frame, or None for another object."""
     if _is_frame(X):
         return list(X.columns)
     if hasattr(X, "__arrow_c_stream__") and len(getattr(X, "shape", (0, 0))) == 2:
@@ -111,7 +111,7 @@ def _name(label: object) -> str:
 
 
 def _of_frame(read: Callable, columns: Iterable[tuple], shape: tuple[int, ...], private: bool) -> np.ndarray:
-    """Return the columns of a frame as one array, or refuse all whose type is none of numbers at once."""
+    """Return the columns of a frame as one array; one error names every column that is not numeric."""
     rows, refused = np.empty(shape, dtype=np.float64), []
     for j, (name, column) in enumerate(columns):
         try:

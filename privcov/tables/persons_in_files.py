@@ -1,8 +1,9 @@
 """The ids of a table in files: how many rows each person has, counted before the rows are summed.
 
-The first of two passes reads the column of ids alone, part by part. The second sums the rows (`measurements.tables`)
-and counts the ids of each part again: it stops where they are not those of the first, so the weights are always those
-of the rows that are summed. Ids are kept as 128 bits of a keyed hash, in order, never as texts.
+The first of two passes reads the column of ids alone, part by part. The second sums the rows
+(`measurements.exact.file_pass`) and counts the ids of each part again: it stops where the ids differ from the first
+pass, so the weights always belong to the summed rows. Ids are kept as 128 bits of a keyed hash, in order, never as
+texts.
 
 Nothing here is private: ids, counts and the number of rows stay with the owner.
 """
@@ -43,7 +44,7 @@ class IdsChanged(ValueError):
 
 
 class Weighing:
-    """The rows of each row's person, block by block, for the pass that sums a part, from the first pass's ids."""
+    """The number of rows of each row's person, block by block, from the ids of the first pass."""
 
     def __init__(self, ids: PartIds) -> None:
         self._ids, self._left = ids, ids.here.copy()

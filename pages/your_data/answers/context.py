@@ -31,9 +31,9 @@ from privcov.releases.release import Release
 
 LEVELS = (0.8, 0.9, 0.95, 0.99)
 RATES = (0.01, 0.05, 0.1, 0.2)
-OF_ALL = ("partial", "precision")  # matrices of what is left given all other columns
-_TELLS = {"Useful": 0.1, "Rough": 0.3}  # up to which half-width of an interval the word is said
-_ERRS = {"Useful": 0.2, "Rough": 0.6}  # up to which error of a covariance the word is said
+OF_ALL = ("partial", "precision")  # matrices conditional on all other columns
+_TELLS = {"Useful": 0.1, "Rough": 0.3}  # largest half-width of an interval for each word
+_ERRS = {"Useful": 0.2, "Rough": 0.6}  # largest error of a covariance for each word
 _NUMBERS = ("estimate", "ci_low", "ci_high", "std_error", "p_value")
 
 
@@ -107,7 +107,7 @@ class Shown:
 
     @property
     def released(self) -> Release | OpenedBundle:
-        """What `privcov.answers` takes."""
+        """Input of `privcov.answers`."""
         return self.source.release if isinstance(self.source, Opened) else self.source
 
     def answers(self) -> ReleaseAnswers:
@@ -125,7 +125,7 @@ class Shown:
 
     @property
     def of_ranges(self) -> str:
-        """What one picture of several columns has their numbers in, in words."""
+        """Unit of a picture that shows several columns, in words."""
         bounds = self.measurement.facts.bounds
         return "in the columns' own units" if bounds is None else "columns scaled from 0 to 1"
 

@@ -53,7 +53,7 @@ VIEWS = {
 
 
 def section(shown: Shown, name: str, label: str, last: Callable[[], None]) -> None:
-    """Show the bar of views and the chosen one; ``name``, ``label`` and ``last`` are one more view."""
+    """Show the bar of views and the chosen one; ``name``, ``label``, ``last``: one more view."""
     facts = shown.measurement.facts
     whole = not facts.flagged  # missing cells measured by pairs have no joint law of all entries
     fits = {
@@ -251,7 +251,7 @@ def real_ones(found: pd.DataFrame, others: str = "pale") -> str:
 
 
 def _of_columns(found: pd.DataFrame) -> str:
-    """Return what tells the pairs under test from those of two levels of one column, where there are any."""
+    """Return words that exclude pairs of two levels of one column, where there are such pairs."""
     return "" if under_test(found).all() else " of different columns (levels of one column exclude each other)"
 
 

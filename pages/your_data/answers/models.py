@@ -38,7 +38,7 @@ def regression(shown: Shown, palette: Palette) -> None:
     likely = sorted(columns, key=lambda name: (name in dates, any(name in block for block in levels)))  # numbers first
     with left:
         y = shown.column("Explain", "target" + scored, columns, at=columns.index(likely[0]))
-    follow = {c for names in levels for c in (names if y in names else names[1:][-1:])}  # from others, or the response
+    follow = {c for names in levels for c in (names if y in names else names[1:][-1:])}  # follows from others, or is y
     others = [c for c in likely if c != y and c not in follow]
     everything, on = st.toggle("By all other columns", **shown.keep("everything", False)), None
     if not everything:
@@ -101,7 +101,7 @@ def _name(shown: Shown) -> str:
 
 
 def _reversed(shown: Shown, items: list[str]) -> str:
-    """Return under which name the reversed ones of these items are kept."""
+    """Return the name under which the reversed items are kept."""
     return f"reversed-{'-'.join(str(shown.columns.index(item)) for item in items)}"
 
 

@@ -74,7 +74,7 @@ def _answers(shown: Shown) -> None:
 
 
 def _checked(shown: Shown, bundle: OpenedBundle) -> None:
-    """Show what the check found and what no check can find, and the statement of the release."""
+    """Show the result of the check, what no check can find, and the release's statement."""
     unsure = [line for line in bundle.checked if line.startswith(("Not checked", "Cannot be checked"))]
     sure = [line for line in bundle.checked if line not in unsure]
     for title, given in (("Checked", sure), ("Not checked", unsure)):

@@ -30,7 +30,7 @@ def missing() -> float:
 
 
 def lines(declared: Declaration) -> list[dict]:
-    """Return a line for each rule for missing cells, and for the declared row bound and none."""
+    """Return a line for each rule for missing cells, with and without the declared row bound."""
     rules = [rule for rule in _RULES if rule != "drop-row" or not declared.n_public]
     cases = {f"Missing cells: {_RULES[rule]}": _under(declared, rule) for rule in rules}
     if declared.row_bound is None:

@@ -35,7 +35,7 @@ from privcov.tables.readers.kinds import (
 )
 from privcov.tables.readers.numbers import number_of
 
-DECADES = 10  # times as large is the upper end of a range that a log scale is proposed for
+DECADES = 10  # ratio of the ends of a range from which on a log scale is proposed
 _FEW = 5  # wrong columns that are named at once
 MAX_WORDS = 200  # letters of a reason
 NUMBERS = ("low", "high", "typical")
@@ -192,7 +192,7 @@ def _undo() -> None:
 
 
 def holes(rows: pd.DataFrame) -> list[tuple[str, str, pd.Series]]:
-    """Return what lines can lack: in words, the field in which it is marked, and which lines lack it."""
+    """Return what lines may lack: (words, field to mark, lines that lack it)."""
     levelled = rows["kind"].isin((YES_NO, ORDINAL, CATEGORY))
     ranged = rows["typical"].map(lambda cell: isinstance(cell, str) and ends_in(cell) is not None)
     bare = ~levelled & ~ranged
@@ -215,7 +215,7 @@ def mistakes(typed: pd.DataFrame) -> dict[tuple[int, str], str]:
 
 
 def impossible(rows: pd.DataFrame, codes: str = "") -> dict[tuple[int, str], str]:
-    """Return a sentence for each cell of lines without holes that cannot be; the table itself marks its texts."""
+    """Return a sentence for each impossible cell of a complete line; the table itself marks its texts."""
     everywhere = codes_of(codes)
     lacking = [row for _, _, lack in holes(rows) for row in rows.index[lack]]
     unread = rows[list(NUMBERS)].map(lambda cell: isinstance(cell, str) and not limits_table.range_of(cell)).any(axis=1)
@@ -236,7 +236,7 @@ def impossible(rows: pd.DataFrame, codes: str = "") -> dict[tuple[int, str], str
 def entered(codes: str, lacking: Sequence[str] = ()) -> tuple[Column, ...]:
     """Return the columns in the form.
 
-    Raises ValueError for what is missing, ``lacking`` of other questions among it, and for what cannot be, in one text.
+    Raises one ValueError that names everything that is missing (also ``lacking``) or impossible.
     """
     typed = form().typed
     assert typed is not None  # the table of columns was drawn before
@@ -280,8 +280,8 @@ def _many(session: TableForm, typed: pd.DataFrame) -> None:
             "Fill in where empty",
             key=f"{session.prefix}-all-fill-{session.file_id}",
             on_click=_fill_in,
-            help="In the ticked columns that are meant. A kind goes to those without levels, and one of texts to those "
-            "without limits; a limit goes to numbers.",
+            help="In the ticked columns of this selection. A kind goes to columns without levels, a text kind to "
+            "columns without limits; a limit goes to numbers.",
         )
         every.button("Tick all", key=f"{session.prefix}-all-{session.file_id}", on_click=_tick, args=(True,))
         none.button("Tick none", key=f"{session.prefix}-none-{session.file_id}", on_click=_tick, args=(False,))
@@ -318,7 +318,7 @@ def _fill_in() -> None:
                 open_ &= typed["kind"].isin(NUMERIC)
             typed.loc[meant & open_, name] = limits_table.meant(value, _TYPICAL) if name == "typical" else value
             filled += int((meant & open_).sum())
-            keep_now(f"all-{name}", none)  # or it would go into the next columns, which are other ones
+            keep_now(f"all-{name}", none)  # or the next selection of columns would get it
     asked = "" if given else "Write first what is to go into the empty cells. "
     st.toast(f"{asked}{filled} cells were filled; cells that were not empty, and columns without a tick, stay.")
 

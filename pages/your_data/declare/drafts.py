@@ -20,7 +20,7 @@ from privcov.tables.declared_columns import LEAST_FRACTION
 from privcov.tables.readers import as_csv
 
 _DRAFT, _HEAD = "privcov draft", 100  # the format of a draft, and the letters in which it stands
-_OF_TABLE: dict[str, Callable[[Any], Any]] = {  # what a draft keeps of the questions about the table, and as what
+_OF_TABLE: dict[str, Callable[[Any], Any]] = {  # answers about the table that a draft keeps, with their types
     "name": str,
     "unit": str,
     "people": lambda value: checks.whole("people", value, 1, 100_000),
@@ -125,7 +125,7 @@ def in_tab(session: OwnerSession) -> None:
 
 
 def _take_draft() -> None:
-    """Take what the tab had kept; anything may stand there."""
+    """Take the draft of the tab; it may be any text."""
     kept = st.session_state[_TAB_KEY].draft
     st.session_state[_TAB] = kept if isinstance(kept, str) else ""
 

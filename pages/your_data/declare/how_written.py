@@ -39,7 +39,7 @@ _MARKS_OF_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 class Taken:
     """An uploaded file: its text as CSV, how it is written where that is known, and the workbook that it is from.
 
-    A workbook is no text before it is known where in it the table stands. problem: why that has to be asked.
+    A workbook becomes text once the place of its table is known. problem: why the owner is asked.
     """
 
     raw: bytes
@@ -57,7 +57,7 @@ class Taken:
         except HeaderError as problem:
             if not self.raw.strip():
                 raise
-            self.dialect, self.problem = None, str(problem)  # a title stands above them, perhaps
+            self.dialect, self.problem = None, str(problem)  # a perhaps a title above them
             return ()
 
 
@@ -150,7 +150,7 @@ def _sheet(form: TableForm, key: str) -> Dialect | None:
 
 
 def _header_row(place, key: str) -> int:
-    """Show the question in which row the column names stand."""
+    """Ask for the row of the column names."""
     return place.number_input("Row of the column names", 1, MAX_HEADER_ROW, 1, key=f"{key}-header-row")
 
 
@@ -191,7 +191,7 @@ def _text(raw: bytes, key: str, rows: bool) -> Dialect | None:
         key=f"{key}-separator-{row}",  # another line, another proposal
     )
     cells = [[cell.strip() for cell in row] for row in islice(csv.reader(lines, delimiter=separator), _LINES)]
-    if rows or row == 1:  # further down may stand a person
+    if rows or row == 1:  # a later row may be a person
         with st.container(border=True):
             st.caption("The first rows" if rows else "The names of the columns")
             st.text("\n".join("   |   ".join(row) for row in cells))

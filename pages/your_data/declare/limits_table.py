@@ -64,7 +64,7 @@ def draw(
 ) -> pd.DataFrame:
     """Draw the table and return `typed` with the visitor's changes.
 
-    A number is a float, NaN where nothing was typed, and the text itself where that is no number: `unread` names it.
+    A number is a float, NaN where nothing was typed, and the text itself where it is no number: see `unread`.
     Under another key the table starts anew. ``keep`` gets what `taken_in` returns before a run that something new was
     typed for, as that run may end before it reaches the table. ``wrong`` has a sentence for each marked cell.
     """

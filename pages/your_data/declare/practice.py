@@ -36,7 +36,7 @@ def offer(fill: Callable[[Declaration], None]) -> None:
 
 
 def declaration(turn: str) -> Declaration:
-    """Return what is publicly known of the example table, named anew at each ``turn``: its limit is not used up."""
+    """Return the public facts of the example table, with a new name each ``turn``, so its limit never runs out."""
     columns = tuple(Column(c.name, c.low, c.high, reason=c.why, usual=_USUAL[c.name]) for c in Example.table)
     return Declaration(
         name=f"practice table {turn}",

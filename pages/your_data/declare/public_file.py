@@ -74,7 +74,7 @@ def forget() -> None:
 
 
 def take_over(form: TableForm) -> None:
-    """Take a file that its owner has called public on another page; without a dialect that is guessed."""
+    """Take a file that its owner called public on another page; guess a missing dialect."""
     st.session_state["upload-public"] = "yes"
     _take(form.file_id, form.file_name, Taken(form.raw, form.dialect, form.workbook, form.sheets))
 
@@ -130,7 +130,7 @@ def _problem(upload: Upload | None) -> None:
 
 
 def _take(file_id: str, name: str, file: Taken) -> None:
-    """Take a public file, which is asked about where its writing cannot be guessed; raise ValueError for its header."""
+    """Take a public file; ask for its format where it cannot be guessed; raise ValueError for its header."""
     if file.dialect is None and not file.workbook:
         with contextlib.suppress(ValueError):  # in none of the likely encodings
             file.dialect = how_written.guessed(file.raw)
@@ -142,7 +142,7 @@ def _take(file_id: str, name: str, file: Taken) -> None:
 def _ask(upload: Upload) -> None:
     """Ask how the file is written."""
     if how_written.ask(upload, f"upload-written-{upload.file_id}", rows=True):
-        if upload.ranged:  # the range was that of another reading
+        if upload.ranged:  # the file was read differently before
             upload.typed = None
         upload.ranged, upload.left_out, upload.declared = {}, {}, None
         upload.kept["turn"] = upload.kept.get("turn", 0) + 1
@@ -223,7 +223,7 @@ def _use_own_range() -> None:
 
 
 def _numbers_rows(name: str, values: np.ndarray) -> bool:
-    """Return whether a public column seems to name the rows: other whole numbers throughout, and called so or counted.
+    """Return whether a public column seems to hold ids: distinct whole numbers, named like ids or consecutive.
 
     A measurement of few rows may have whole numbers that differ, so one is called an id below a hundred rows by its
     name alone.

@@ -34,7 +34,7 @@ class ReleaseRequest:
     parameters: tuple[tuple[str, Any], ...] = ()  # of the method
 
     def same(self, entry: Entry) -> bool:
-        """Return whether an entry of the ledger was asked for so."""
+        """Return whether a ledger entry has this request."""
         wanted = {"method": self.method, "guarantee": to_dict(self.guarantee), "draw": 1}
         parameters = entry.request.get("parameters", {})
         own = all(parameters.get(name) == value for name, value in self.parameters)
@@ -174,7 +174,7 @@ def _confirm(request: ReleaseRequest, account: Account, after: Account, stored: 
         st.markdown(
             show.as_text(
                 f"Asks again for a release of {account.name!r} with {raised(str(guarantee))}. Of the same table "
-                "it spends nothing and gives the same numbers; of a changed one it is refused, and nothing is spent."
+                "it spends nothing and gives the same numbers; for a changed table it is refused, free."
             )
         )
     else:

@@ -76,7 +76,7 @@ def most_entries(units: Units) -> np.ndarray:
 
 
 def keep_one_level(whole: np.ndarray, units: Units) -> None:
-    """Set a block with more than one number that is not zero to zeros, in place.
+    """Zero every block with more than one non-zero number, in place.
 
     No coder gives such a block, but the bounds on blocks and on the numbers of a row that are not zero rely on it.
     """

@@ -8,17 +8,17 @@ nothing below depends on which. Measured is T = sum z z', in whole numbers throu
 one entry that changes by g, discrete Gaussian noise of scale s gives g^2 / (2 s^2)-zCDP, and rho adds up (Canonne,
 Kamath and Steinke 2020, Theorem 4). So a change G costs
     rho = sum_i G_ii^2 / (2 sigma^2) + sum_{i<j} G_ij^2 / (2 tau^2) <= ||G||_F^2 / (2 sigma^2).
-No better (epsilon, delta) curve than that of zCDP is claimed: the curve of continuous Gaussian noise is not its own.
+Only the zCDP (epsilon, delta) curve is claimed: the curve of continuous Gaussian noise need not hold.
   replace-one  G = zz' - ww', ||G||_F^2 = |z|^4 + |w|^4 - 2<z,w>^2 <= 2 b^2.
   add-remove   G = zz', ||G||_F^2 = |z|^4 <= b^2.
 **Free groups** (replace-one, but not one column alone): free_groups.py proves that the sum t_g of the diagonal over
 every group g of columns may be measured once more, with variance sigma^2 / kappa_g, at the same bound. For a group of
-one column the two looks at T_jj are drawn as one, of scale sigma / sqrt(1 + kappa_g), rounded up: it costs as much, and
-says the same. A larger group is measured a second time. Its two noisy sums, tr_g T and t_g, have variances m sigma^2
-and sigma^2 / kappa_g, m the number of its columns, so they are averaged with weights 1 : m kappa_g: every diagonal
-entry of the group is moved by kappa_g (t_g - tr_g T) / (1 + m kappa_g). This is "free-groups" of noise.py.
-**Discrete Laplace**, scale s on the upper triangle: epsilon = (sum_{i<=j} |G_ij|) / s. The sum is a whole number, so it
-is at most the whole part of any bound:
+one column both looks at T_jj are one draw of scale sigma / sqrt(1 + kappa_g), rounded up: same cost, same information.
+A larger group is measured a second time. Its two noisy sums, tr_g T and t_g, have variances m sigma^2 and sigma^2 /
+kappa_g, m the number of its columns, so they are averaged with weights 1 : m kappa_g: every diagonal entry of the group
+is moved by kappa_g (t_g - tr_g T) / (1 + m kappa_g). This is "free-groups" of noise.py. **Discrete Laplace**, scale s
+on the upper triangle: epsilon = (sum_{i<=j} |G_ij|) / s. The sum is a whole number, so it is at most the whole part of
+any bound:
   replace-one  `flagged_l1`, proved in triangle_l1.py.
   add-remove   (|z|_1^2 + |z|^2) / 2, |z|_1 <= sqrt(d) m + a, where d numbers of a row at most are not zero.
 **Wishart difference**, see wishart.py: epsilon = ||G||_* / scale; replace-one 2 b, add-remove b. Under replace-one, and

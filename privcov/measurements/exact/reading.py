@@ -19,9 +19,8 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
     """Return the moment matrix in unit-ball units, as `measure_moment` gives it.
 
     The anchor of the integers is slightly below s m; the result has s^2 of anchor.py exactly, and the distribution of
-    its noise is right to six digits. Classes read as "joint": the k columns of class sums add up to one with k times
-    the noise variance, so it is written with the anchor s / sqrt(k), at which its noise has the distribution of the
-    rest and the corner is s^2 / k.
+    its noise is right to six digits. Classes read as "joint": the sum of the k class columns has k times the noise
+    variance, so it gets the anchor s / sqrt(k); then its noise is distributed like the rest, and the corner is s^2 / k.
 
     Guarantee: that of ``noisy``: reading it is post-processing. Spends: nothing: it sees only noisy numbers and public
     facts. Source: own derivation, in the docstring above; exact/moment.py for the measurement.

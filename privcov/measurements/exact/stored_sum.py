@@ -20,7 +20,7 @@ from privcov.tables.public_facts import PublicFacts
 VERSION = 2  # of the laws by which the noise was drawn
 _FIELDS = ("facts", "total", "anchors", "shape", "scale", "event", "grid", "anchor", "sums", "version")
 DRAWN_SHAPES = ("isotropic", FREE_GROUPS, "laplace", "wishart-difference", "coupled-wishart")  # that are drawn
-_LARGEST = 2**127  # of a number with its noise, at the largest table and the largest scale
+_LARGEST = 2**127  # largest noisy number, at the largest table and scale
 
 
 def fields_of(stored: Any) -> dict:

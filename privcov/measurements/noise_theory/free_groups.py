@@ -26,9 +26,9 @@ the root of F is a norm of the pair (G, alpha - beta), so k rows have at most k 
 
 **The groups.** Columns with bounds lie within one half-range of the typical value, c_j = 1, and R = sqrt(d) half-ranges
 is the norm of a corner: every column is a group, with kappa = d (1 + 2 s^2). In whole numbers c_j becomes `most_entry`,
-which `integer_gram.whole_rows` and `tables.table_sums` keep to. Under a smaller R the entries of a row compete, and the
-diagonal alone would cost up to 3 times the bound: there, and without bounds, all columns are one group, c = R, and the
-trace has kappa = 1 + 2 s^2. Two columns of which one is always zero and the other is within c may be one group: a
+which `integer_gram.whole_rows` and `file_pass.table_sums` keep to. Under a smaller R the entries of a row compete, and
+the diagonal alone would cost up to 3 times the bound: there, and without bounds, all columns are one group, c = R, and
+the trace has kappa = 1 + 2 s^2. Two columns of which one is always zero and the other is within c may be one group: a
 column and its flag of missing cells, whose weight `integer_gram.flag_of` is at most the column's bound.
 
 **Categories and weights.** A column of weight c lies within c, and R^2 = sum c^2. A category is a block: of its

@@ -64,7 +64,7 @@ class Column:
     for levels. reason: for the limits. kind: what the cells are, see `privcov.tables.readers.kinds.Kind`, as all that
     follows. values: the levels. other: whether a text that is not listed is a level. transform: what is measured of a
     number. format: how dates are written. missing_codes: what is written for a missing cell of this column. usual:
-    between which values most people lie; limits, typical value and weight follow from it where they are left out.
+    range of most people; limits, typical value and weight default to values derived from it.
     """
 
     name: str
@@ -139,7 +139,7 @@ class Column:
 
     @property
     def in_words(self) -> str:
-        """What is used of the column: its bounds or levels, and what else is declared or follows from its range."""
+        """The column in words: its bounds or levels, and all else that is declared or derived from its range."""
         if self.kind == CATEGORY:
             said = f"one of {', '.join(map(repr, self.values))}" + ", or any other text" * self.other
         elif self.kind == ORDINAL:
@@ -204,7 +204,7 @@ def _of_python(value: Any) -> Any:
 
 
 def _spelt(name: str, given: Any) -> Any:
-    """Return a level or a code, or each of several, as cells are compared; what is a missing cell, as it is."""
+    """Return a level, a code or several of them in the form used to compare cells; missing cells unchanged."""
     if given is None or isinstance(given, str) or not checks.is_many(given):
         return given if given is None else id_text(given) or given
     entries = tuple(given)
@@ -213,7 +213,7 @@ def _spelt(name: str, given: Any) -> Any:
     return tuple(_spelt(name, entry) for entry in entries)
 
 
-_KIND = tuple(f.name for f in dataclasses.fields(Column))[5:-1]  # what the first version does not hold of a column
+_KIND = tuple(f.name for f in dataclasses.fields(Column))[5:-1]  # fields of a column that the first version lacks
 _COLUMN = {field.name: field.default for field in dataclasses.fields(Column)}
 
 
@@ -227,7 +227,7 @@ _QUESTIONS = {
 
 
 def _exact(limit: Limit) -> str:
-    """Return a text as it is, and of a number the fewest digits that mean this very double."""
+    """Return a text unchanged; a number in the shortest digits that give this double back."""
     return limit if isinstance(limit, str) else f"{float(limit):,}".removesuffix(".0")
 
 

@@ -41,9 +41,9 @@ from privcov.tables.readers.kinds import (
 )
 
 NINE_IN_TEN = 1.645  # standard deviations
-TIMES = 3.0  # as far as the range are the limits that nobody declared
+TIMES = 3.0  # limits not declared are this many times the range
 MAX_WEIGHT = 10.0  # weight of a column
-SELDOM = 0.1  # of the rows have the other value than the typical one of a yes-no column
+SELDOM = 0.1  # share of rows that differ from the typical value of a yes-no column
 FEW, OF_FEW = 10, 0.45  # steps between the limits; answers from 1 to 5 have a deviation near 1
 LONGER = 1.645  # standard deviations that 5 % of a normal variable exceed
 _BETWEEN = r"(?:\s+(?:to|-)\s+|\s*(?:\.\.|\N{EN DASH})\s*)"
@@ -170,7 +170,7 @@ def _half(kind: Kind) -> float:
 
 
 def _ends(kind: Kind, usual: tuple[Any, Any]) -> list[float]:
-    """Return both ends in the measured scale; those of whole numbers are the next ones outside."""
+    """Return both ends in the measured scale; for whole numbers, rounded outwards."""
     return [dataclasses.replace(kind, typical=_whole(end, kind.kind, k)).origins[0] for k, end in enumerate(usual)]
 
 
@@ -180,7 +180,7 @@ def _whole(end: Any, kind: str, upper: int) -> Any:
 
 
 def _limits(usual: tuple[Any, Any], fields: dict[str, Any]) -> tuple[Any, Any]:
-    """Return the limits, three times as far from the middle; those of numbers not below zero where the range is not."""
+    """Return limits three times as far from the middle; not below zero for numbers whose range is not."""
     if fields["kind"] == DATE:
         first, last = (datetime.date.fromisoformat(str(end)) for end in _dates(usual, fields["format"]))
         return (first - (last - first)).isoformat(), (last + (last - first)).isoformat()

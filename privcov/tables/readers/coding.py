@@ -13,8 +13,9 @@ before. Two things follow from its shape here:
   `kinds.natural_log`), so order, blocks, files and workers change no bit.
 
 That the columns of a category are 0 or 1, at most one of them 1, makes R^2 = sum c^2 the bound of a row (kinds.py): no
-row is shortened. The bounds of blocks (`measurements.laws.free_groups`) and of the numbers of a row that are not zero
-(`measurements.triangle_l1`) do not rely on it here: `integer_gram.most_entries` and `keep_one_level` enforce them.
+row is shortened. The bounds of blocks (`measurements.noise_theory.free_groups`) and of the numbers of a row that are
+not zero (`measurements.triangle_l1`) do not rely on it here: `integer_gram.most_entries` and `keep_one_level` enforce
+them.
 """
 
 from __future__ import annotations

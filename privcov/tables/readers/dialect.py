@@ -142,7 +142,7 @@ class Dialect:
         return raw if self.encoding == "utf-8" else "".join(self._decoded([raw], what)).encode()
 
     def header_to_utf8(self, raw: bytes, what: str) -> bytes:
-        """Return the beginning of a file up to the end of the header's line; what comes after it is not decoded.
+        """Return a file up to the end of its header line; the rest is not decoded.
 
         Parameters
         ----------

@@ -40,8 +40,8 @@ def floats_of(
     """Return (float64, NaN for a cell that is missing or no number; the first text that is no number, or None).
 
     Arrow parses plain numbers, `number_of` every other text, each distinct one once. A decimal counts as its text,
-    which becomes the nearest float: Arrow's own cast is often the one beside it, so that a Parquet file would have
-    other sums than the CSV file of the same numbers.
+    which becomes the nearest float: Arrow's own cast is often the neighbouring float, so a Parquet file would differ
+    from the same CSV.
     """
     import pyarrow as pa
     import pyarrow.compute as compute
@@ -104,7 +104,7 @@ def no_numbers(kind: pa.DataType) -> str:
 
 
 def short_name(kind: pa.DataType) -> str:
-    """Return the name of a type of Arrow without what it is made of."""
+    """Return the name of an Arrow type without its parameters."""
     return str(kind).split("<", 1)[0]
 
 
