@@ -154,8 +154,7 @@ def derived_files(what: Inputs) -> dict[str, bytes]:
 def _readme(total: NoisySum) -> str:
     """Return README.txt; it names what is in the bundle alone."""
     own = OF_SHARES if total.facts.flagged else ""
-    regressions = "" if total.facts.flagged else OF_ANSWERS
-    return README.replace("{answers}", regressions) + f"{RULES[total.facts.missing]}\n" + own
+    return README + f"{RULES[total.facts.missing]}\n" + own
 
 
 def manifest_of(files: Mapping[str, bytes]) -> bytes:
@@ -271,7 +270,7 @@ method_card.txt      the method
 extras/              for whoever analyses it: codebook.csv (what every column is), about.csv (what all numbers are
                      about), rows.csv (number of rows, n_eff), means, variances, covariances and correlations with 95 %
                      intervals for noise and sampling together, counts and means of classes, shares of missing cells;
-                     read.py and read.R read the bundle without PrivCov{answers}. Which nothing checks, so that they may
+                     read.py and read.R read the bundle without PrivCov. Which nothing checks, so that they may
                      come from anybody: estimated_correlation.csv and estimated_covariance.csv, the matrices as the
                      method estimates them
 verify.py            checks the hashes, the guarantee, and the noisy covariance with its noise, without PrivCov
@@ -292,9 +291,6 @@ covariance    positive semi-definite
 correlation, partial (partial correlations), precision (inverse of regular, the regularised covariance)
 eigenvalues, loadings   of the covariance with every column scaled by its bounds and its weight
 """
-
-OF_ANSWERS = """; answers.R has regressions, means of
-                     groups, scales with alpha, and factors"""
 
 OF_SHARES = """shares        share of rows that have both cells, on the diagonal the cell;
               shares_std is the deviation of the noise on it. Where a share is below three deviations, noisy and
