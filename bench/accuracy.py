@@ -246,7 +246,10 @@ def _guarded(kind: str) -> tuple[float, str]:
             ours, diagonal = [], []
             for draw in range(GUARD_DRAWS):
                 rel = run_method(
-                    build_method("auto-cov", {"row_bound_search": "off", "target": "sample"}), rows, level, seed=FRESH + draw
+                    build_method("auto-cov", {"row_bound_search": "off", "target": "sample"}),
+                    rows,
+                    level,
+                    seed=FRESH + draw,
                 )
                 ours.append(error(rel, rows))
                 raw, d = rel.raw, rows.d

@@ -7,7 +7,7 @@ import functools
 import streamlit as st
 
 import privcov
-from pages.common import address, cached, follow, frame, own_range, script, show, strip, take_home, visitor_files
+from pages.common import address, cached, follow, frame, own_range, script, show, strip, visitor_files
 from pages.common.glossary import term
 from pages.common.study import CSV
 from pages.estimate import shown
@@ -17,9 +17,9 @@ from privcov.estimators.auto_cov import OFF, POPULATION, SAMPLE, mixture_of
 from privcov.estimators.base import METHODS
 from privcov.measurements.clipping import share_clipped
 from privcov.metrics.errors import error, reference_matrix, waterfall
+from privcov.plots.errors import shares_bar
 from privcov.plots.errors import waterfall as waterfall_figure
 from privcov.plots.matrices import beyond, colour_limit, heatmap, own_limit
-from privcov.plots.shares import shares_bar
 from privcov.plots.words import percent, plain
 
 study = frame.page("Estimate", keeps=("more", "shown"))
@@ -157,5 +157,5 @@ with show.problems():
             st.code(script.script(study, data), language="python")
     with home:
         if home.open:
-            take_home.section(study, data, rel, correlations=how == show.CORRELATIONS)
+            shown.report(study, data, rel, correlations=how == show.CORRELATIONS)
     follow.draw(study, limit, palette, "square-released", against=against, how=how)

@@ -10,7 +10,7 @@ from pages.common.glossary import term
 from pages.estimate import shown
 from privcov.estimators.base import METHODS
 from privcov.measurements.clipping import share_clipped
-from privcov.metrics.spectra import noise_edge, spectra
+from privcov.metrics.errors import noise_edge, spectra
 from privcov.plots.spectra import in_words, spectrum
 from privcov.plots.words import SCALED, plain
 

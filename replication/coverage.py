@@ -22,7 +22,7 @@ import numpy as np
 from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP
 from privcov.core.randomness import stream
 from privcov.data_sources.example import Example, written
-from privcov.inference import contrasts, edges, entries, regression, scales, spectrum, two_groups
+from privcov.inference import contrasts, entries, regression, scales, spectrum
 from privcov.inference.evidence import FILE, LEVEL
 from privcov.inference.unbiased import Intervals, UnbiasedMoments, known_from, known_of, merge_class_anchors
 from privcov.measurements.exact.moment import planned_event, settle_shape
@@ -31,6 +31,7 @@ from privcov.measurements.moment import Measured
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.noise_theory.anchor import ANCHOR_SQUARED
 from privcov.measurements.noise_theory.forms import relative_count_std
+from privcov.postprocess.edge_test import discoveries
 from privcov.postprocess.two_values import TwoValues
 from privcov.releases.public import release as public_release
 from privcov.steward.example_rows import ExampleRows
@@ -392,7 +393,7 @@ def answers_of(
         return
     few, plus = list(range(1, min(known.d, 5))), np.ones(min(known.d, 5) - 1)
     if "group_means" in wanted:
-        parts = [found for by in GROUPED for found in two_groups.by_column(known, by, LEVEL)]
+        parts = [found for by in GROUPED for found in contrasts.by_column(known, by, LEVEL)]
         yield "group_means", Intervals(*(np.array([getattr(p, end)[:2] for p in parts]) for end in _PARTS))
     if "score" in wanted:
         items = few if known.two is None else few[:2]
@@ -412,7 +413,7 @@ def answers_of(
     partial = regression.partial_correlations(shape, LEVEL)
     yield from _by_entry(known, k)
     yield "partial_correlations", _above(partial)
-    yield "edges", _above(edges.edges(known, partial, k))
+    yield "edges", _above(regression.edges(known, partial, k))
     yield "r_squared", fit.r_squared
     yield "regress, ridge", regression.regress(shape, 0, few, 0.05, LEVEL).slopes
     yield "eigenvalues", spectrum.eigenvalues(known, LEVEL, k)
@@ -514,7 +515,7 @@ def measure(cell: Cell, replicates: int, wanted: Collection[str] | None = None) 
             false = math.nan
             zero = np.abs(np.ravel(truth)) < 1e-12
             if found.p_value is not None and zero.any():
-                real = edges.discoveries(found.p_value, 0.05)
+                real = discoveries(found.p_value, 0.05)
                 false = float((real & zero).sum() / max(real.sum(), 1))
             line = (shown[one], inside[one], shown.mean(), inside.mean(), wide, false)
             sums.setdefault(name, []).append(line)

@@ -51,7 +51,7 @@ REFERENCE = [
     "privcov.bundle.verify",
     "privcov.plots.matrices",
     "privcov.plots.errors",
-    "privcov.plots.roc",
+    "privcov.plots.graphs",
     "privcov.plots.spectra",
     "privcov.plots.graphs",
 ]

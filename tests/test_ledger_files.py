@@ -16,7 +16,7 @@ import pytest
 
 import privcov
 from privcov.ledger import Ledger, LedgerError, beginning
-from privcov.ledger import key as ledger_key
+from privcov.ledger import access as ledger_key
 from privcov.ledger.chain import Chain
 from privcov.ledger.counter import Counter
 from privcov.ledger.file import LedgerFile

@@ -10,7 +10,7 @@ import pytest
 import privcov
 from privcov import Dataset, PrivateDataset, ZCDP
 from privcov.measurements.clipping import share_clipped, share_out_of_bounds
-from privcov.metrics import classification, errors, graphs, spectra
+from privcov.metrics import classification, errors, graphs
 
 ROWS = np.random.default_rng(0).standard_normal((60, 3))
 PRIVATE = PrivateDataset.from_rows(ROWS, row_bound=2.0)
@@ -28,7 +28,7 @@ DOORS = {
     "graph recovery": lambda: privcov.graph_recovery(RELEASE, PRIVATE),
     "graph without noise": lambda: graphs.without_noise_at(RELEASE, PRIVATE, 0.1),
     "reference graph": lambda: graphs.reference_graph(PRIVATE),
-    "spectra": lambda: spectra.spectra(COVARIANCE, PRIVATE),
+    "spectra": lambda: errors.spectra(COVARIANCE, PRIVATE),
     "split": lambda: classification.split(PRIVATE, classification.SplitSizes(20), seed=0),
     "columns by t-test": lambda: classification.t_test_columns(PRIVATE, 2),
     "classification error": lambda: classification.classification_error(RELEASE, PRIVATE),

@@ -31,7 +31,7 @@ def spectrum(study: Study, dataset: Dataset) -> str:
         [
             *release(study, dataset, DEFAULT_SOURCE),
             "",
-            "from privcov.metrics.spectra import noise_edge, spectra",
+            "from privcov.metrics.errors import noise_edge, spectra",
             "",
             "spectra = dict(spectra(rel, ds))",
             "edge = noise_edge(rel)  # eigenvalues of the noise alone end here",

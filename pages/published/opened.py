@@ -10,8 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.common import address, show
-from pages.published.front import kept
-from pages.published.stored import stored
+from pages.published.front import kept, stored
 from privcov.core.references import place_in
 from privcov.plots import published as pictures
 from privcov.plots.palette import FAINT, ROW, Palette, wash

@@ -1,4 +1,9 @@
-"""The published claims: a frozen description each. Numbers are computed in claims.py."""
+"""The published claims: a frozen description each. Numbers are computed in claims.py.
+
+**Preparing steps** of the papers' experiments read the raw rows. Each function below returns the Frobenius change
+(unit-ball units) of the matrix to which noise is then added, computed from two explicit neighbouring tables of n rows:
+a lower bound on the sensitivity, where sqrt(2)/n was assumed.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +11,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from privcov.attacks import counterexamples
-from privcov.core import accounting
+import numpy as np
+
+from privcov.core import accounting, checks
 from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP
 from privcov.core.references import AUTHORS
 
@@ -117,17 +123,17 @@ CLAIMS = (
     Claim("max-norm", "Su et al. 2019 and Dong et al. 2022", "experiments", "rows divided by the longest row", "approx",
           "gaussian-cov", "sound", _root2,
           "One long row shrinks all the others. Shown: n - 1 rows of 0.01 e1 and one e2, or n rows of 0.01 e1.",
-          change=lambda n, d: counterexamples.by_the_longest_row(n)),
+          change=lambda n, d: by_the_longest_row(n)),
     Claim("centring", "Dong et al. 2022", "in its text", "sample mean subtracted", "approx",
           "gaussian-cov", "sound", _root2,
           "One row moves the mean, and with it all the others: 4 (n - 1)/n^2. Shown: rows at -e1, one of them at e1.",
-          change=lambda n, d: counterexamples.by_the_sample_mean(n)),
+          change=lambda n, d: by_the_sample_mean(n)),
     Claim("ball-1", AUTHORS[1], "experiments", "rows outside the unit ball", "approx", "gaussian-cov", "sound", _root2,
           "Rows of its generator have a mean squared norm of d/4, the noise is made for 1. Shown: two rows of that "
-          "length.", change=lambda n, d: counterexamples.rows_of_typical_length(d / 4, n)),
+          "length.", change=lambda n, d: rows_of_typical_length(d / 4, n)),
     Claim("ball-4", AUTHORS[4], "experiments", "rows outside the unit ball", "approx", "gaussian-cov", "sound", _root2,
           "Rows of N(0, Sigma) with unit variances have a mean squared norm of d, the noise is made for 1. Shown: two "
-          "rows of that length.", change=lambda n, d: counterexamples.rows_of_typical_length(float(d), n)),
+          "rows of that length.", change=lambda n, d: rows_of_typical_length(float(d), n)),
 )  # fmt: skip
 
 
@@ -167,3 +173,34 @@ def definition_rows(n: int) -> list[dict]:
             "Calibration": "",
         },
     ]
+
+
+def moment(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return (1/n) sum of x x' over rows that occur ``weights`` times."""
+    return (rows * weights[:, None]).T @ rows / weights.sum()
+
+
+def by_the_longest_row(n: int) -> float:
+    """Divide every row by the largest norm in the table: n - 1 rows 0.01 e_1 and one e_2, or n rows 0.01 e_1."""
+    checks.whole("n", n, 2)
+    few, many = np.array([[0.01, 0.0], [0.0, 1.0]]), np.array([[0.01, 0.0]])
+    tables = [(few, np.array([n - 1.0, 1.0])), (many, np.array([float(n)]))]
+    first, second = (moment(x / np.linalg.norm(x, axis=1).max(), w) for x, w in tables)
+    return float(np.linalg.norm(first - second))
+
+
+def by_the_sample_mean(n: int) -> float:
+    """Subtract the mean of the table first: n - 1 rows -e_1 and one e_1, or n rows -e_1."""
+    checks.whole("n", n, 2)
+    tables = [
+        (np.array([[-1.0, 0.0], [1.0, 0.0]]), np.array([n - 1.0, 1.0])),
+        (np.array([[-1.0, 0.0]]), np.array([float(n)])),
+    ]
+    first, second = (moment(x - (x * w[:, None]).sum(axis=0) / w.sum(), w) for x, w in tables)
+    return float(np.linalg.norm(first - second))
+
+
+def rows_of_typical_length(squared: float, n: int) -> float:
+    """Use rows without clipping: two orthogonal rows of this squared norm where the noise was made for norm 1."""
+    x, y = math.sqrt(squared) * np.eye(2)
+    return float(np.linalg.norm(np.outer(x, x) - np.outer(y, y))) / checks.whole("n", n, 1)

@@ -116,9 +116,7 @@ def _prepared(claim: Claim, epsilon: float, delta: float, n: int, d: int) -> tup
     assert claim.change is not None  # a claim about a preparing step
     change = claim.change(n, d)
     return (
-        Event(
-            "matrix", claim.mechanism, "gaussian", "Frobenius norm", change, scale, "privcov/attacks/counterexamples.py"
-        ),
+        Event("matrix", claim.mechanism, "gaussian", "Frobenius norm", change, scale, "privcov/attacks/catalogue.py"),
     )
 
 

@@ -1,4 +1,9 @@
-"""Read a stored release again, from the ledger's answer to measurement, matrices and zip; this spends nothing."""
+"""Read a stored release again, from the ledger's answer to measurement, matrices and zip; this spends nothing.
+
+A bundle is one zip with everything that was released, and a script that checks its noise without the data. Nothing in
+it comes from the rows except the noisy measurement: no hash of the file, no number of rows that is not public, no seed
+(there was none).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,6 @@ from privcov.bundle.archive import BundleError, read_place, read_zip
 from privcov.bundle.codebook import HEADINGS, codebook
 from privcov.bundle.derived import Inputs, as_stated, declared_facts, noisy_of, statement_of
 from privcov.bundle.inputs import facts_of
-from privcov.bundle.make import make_bundle, recorded
 from privcov.bundle.verify import check
 from privcov.core import checks
 from privcov.core.guarantees import Guarantee, from_dict
@@ -26,6 +30,12 @@ from privcov.releases.release import Release
 
 if TYPE_CHECKING:
     import pandas as pd
+import zipfile
+
+from privcov.bundle.derived import derived_files, manifest_of, zipped
+from privcov.bundle.inputs import ENTRY, REQUEST
+from privcov.bundle.safe import table
+from privcov.releases.display import matrix_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,3 +246,33 @@ def save(release: Release, path: Path | str, declaration: dict | None = None) ->
         os.replace(beside, place)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def make_bundle(what: Inputs) -> bytes:
+    """Return the zip. The same inputs give the same bytes."""
+    files = {**derived_files(what), **_estimated(what)}
+    files["manifest.json"] = manifest_of(files)
+    return zipped(dict(sorted(files.items())), zipfile.ZIP_DEFLATED)
+
+
+def recorded(entry: dict) -> dict:
+    """Return what a bundle says of a ledger's entry: the record of the spend, and nothing else that a ledger holds."""
+    asked = entry["request"]
+    return {**{k: entry[k] for k in ENTRY}, "request": {k: asked[k] for k in REQUEST}}
+
+
+def _estimated(what: Inputs) -> dict[str, bytes]:
+    """Return the covariance and the correlations of all rows, as the method of the release estimates them."""
+    asked = what.entry["request"]
+    try:
+        rel = estimate(asked["method"], what.measurement, what.requested, tuning=asked["tuning"], **asked["parameters"])
+    except ValueError:  # a method may have no answer for all rows; no check needs these two files
+        return {}
+    if "covariance" not in rel.matrices:
+        return {}
+    matrices = {name: matrix_of(rel, name) for name in ("correlation", "covariance")}
+    files = {
+        f"extras/estimated_{name}.csv": table(matrix, rel.columns, rel.columns, corner=name)
+        for name, matrix in matrices.items()
+    }
+    return {name: text.encode() for name, text in files.items()}

@@ -7,7 +7,7 @@ import numpy as np
 from privcov.estimators.base import METHODS
 from privcov.metrics.errors import answers_to_beat, reference_matrix, waterfall
 from privcov.plots.words import percent
-from privcov.postprocess.correlation import correlation
+from privcov.postprocess.matrices import correlation
 from privcov.releases.display import matrix_of
 from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset

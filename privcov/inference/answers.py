@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from privcov.core import checks
-from privcov.inference import contrasts, edges, entries, evidence, factors, regression, scales, spectrum, two_groups
+from privcov.inference import contrasts, entries, evidence, factors, regression, scales, spectrum
 from privcov.inference.unbiased import (
     NO_INTERVAL,
     NO_INVERSE,
@@ -30,6 +30,7 @@ from privcov.inference.unbiased import (
 )
 from privcov.measurements.exact.reading import read_sum
 from privcov.measurements.moment import Measured
+from privcov.postprocess.edge_test import discoveries
 from privcov.releases.release import Release
 
 if TYPE_CHECKING:
@@ -260,7 +261,7 @@ class ReleaseAnswers:
             One row for each pair, with ``p_value`` and ``reject``.
         """
         self._whole()
-        found = edges.edges(self._known, regression.partial_correlations(self._shape, self.level), self._third)
+        found = regression.edges(self._known, regression.partial_correlations(self._shape, self.level), self._third)
         return self._by_pair("edges", found.refusing(self._known.same_column, ONE_COLUMN), rate=rate)
 
     @checks.explained
@@ -507,9 +508,9 @@ class ReleaseAnswers:
             raise ValueError(f"by names {by!r}, and there is no other column.")
         parts: list[tuple[str, Intervals, np.ndarray]] = []
         for j in at:
-            found = two_groups.by_column(self._known, j, self.level)
+            found = contrasts.by_column(self._known, j, self.level)
             if len(at) > 1:
-                parts.append((self.columns[j], found[two_groups.HIGHER], origin))
+                parts.append((self.columns[j], found[contrasts.HIGHER], origin))
                 continue
             low, high = self._values(j)
             parts += zip((low, high, f"{high} less {low}"), found, (origin, origin, 0 * origin), strict=True)
@@ -736,7 +737,7 @@ class ReleaseAnswers:
             untold = (flat.reason > 0) & (flat.reason != TESTED_ONLY) & (answer == "partial_correlations")
             p = np.where(untold, np.nan, p)
             table["p_value"] = p
-            table["reject"] = edges.discoveries(p, rate)
+            table["reject"] = discoveries(p, rate)
             table.attrs["false_discovery_rate"] = rate
         return table
 

@@ -41,6 +41,7 @@ corrects is as large as the first.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -60,6 +61,7 @@ from privcov.inference.unbiased import (
 )
 from privcov.measurements.noise_theory.forms import Law
 from privcov.measurements.noise_theory.tails import tail
+from privcov.postprocess.edge_test import edge_test
 
 MAX_NOISE = 1.0  # of t^2 tr Q^2
 _WEAK = 2.8  # standard deviations of its noise that what is left of a column must have
@@ -431,3 +433,18 @@ def _pairs_of(part: _Part, powers: _Powers, i: int) -> tuple[np.ndarray, ...]:
     excess = law.excess(spread, ab / np.sqrt(aa * bb))
     bent = (up + down) / 2 - zero
     return above, below, zero, (up - down) / 2, bent, more, weak.astype(np.float64), excess, safe0, safe1
+
+
+def edges(known: UnbiasedMoments, exact: Intervals, kurtosis: float = 0.0) -> Intervals:
+    """Return the partial correlations, with the test of zero (`postprocess.edge_test`) also without an interval."""
+    if known.for_shape(kurtosis).span.any() or known.follows.any():
+        return exact
+    shape = (known.d, known.d)
+    tested = edge_test(known.covariance, known.centre, known.rows, known.law, kurtosis)
+    none = np.full(shape, np.nan)
+    p = none if tested is None else tested.p_value
+    if exact.identified[np.triu_indices(known.d, 1)].all():
+        return dataclasses.replace(exact, p_value=p)
+    if tested is None:
+        return Intervals(none, none, none, np.full(shape, NO_INVERSE), none)
+    return Intervals(tested.partial, none, none, np.full(shape, TESTED_ONLY), p)

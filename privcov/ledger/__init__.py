@@ -1,6 +1,6 @@
 """The record of what was spent on each private table: exact, and on disk before any noise is drawn."""
 
-from privcov.ledger.errors import LedgerError
+from privcov.ledger.access import LedgerError
 from privcov.ledger.file import default_path
 from privcov.ledger.ledger import Entry, Ledger
 from privcov.ledger.sums import Account, Cost, cost_of

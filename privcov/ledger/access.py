@@ -1,13 +1,15 @@
-"""Access rights of the files of a ledger: its owner alone may read and write them."""
+"""Access rights of the files of a ledger: its owner alone may read and write them.
+
+The key, the secret behind fingerprints, tokens and seals, is 32 random bytes in such a file.
+"""
 
 from __future__ import annotations
 
 import os
+import secrets
 import shlex
 import stat
 from pathlib import Path
-
-from privcov.ledger.errors import LedgerError
 
 # Endings: the database, SQLite's own files, the key and the counter.
 NAMES = ("", "-wal", "-shm", "-journal", ".key", ".head")
@@ -52,3 +54,43 @@ def _owned_by_another(path: Path) -> str:
         f"{path} belongs to another user, so nothing is released. Use PrivCov as that user, or set PRIVCOV_LEDGER to a "
         "file of your own."
     )
+
+
+class LedgerError(ValueError):
+    """Raised where the ledger refuses or cannot be used; the message says why, and what helps."""
+
+
+class LedgerUnusable(LedgerError):
+    """Raised where the files cannot be read or written; a cost may have been entered already, and then counts."""
+
+
+SIZE = 32
+
+
+def unfinished(path: Path) -> Path:
+    """Return the temporary file of a key."""
+    return path.with_name(f"{path.name}.new")
+
+
+def make_key(path: Path) -> bytes:
+    """Write a new key to a new file, as a whole or not at all."""
+    key, fresh = secrets.token_bytes(SIZE), unfinished(path)
+    fresh.unlink(missing_ok=True)
+    handle = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(key)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(fresh, path)
+    finally:
+        fresh.unlink(missing_ok=True)
+    return key
+
+
+def read_key(path: Path) -> bytes:
+    """Return the key in the file."""
+    key = path.read_bytes()
+    if len(key) != SIZE:
+        raise OSError(f"the key file {path.name} does not hold {SIZE} bytes; put the old key file back")
+    return key

@@ -17,10 +17,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from privcov.core import places
-from privcov.ledger.access import NAMES
+from privcov.ledger.access import NAMES, LedgerError, make_key, unfinished
 from privcov.ledger.counter import sync_folder
-from privcov.ledger.errors import LedgerError
-from privcov.ledger.key import make_key, unfinished
 
 _LOCK, _MARK = ".beginning", b"beginning"
 _BUSY_SECONDS = 5.0

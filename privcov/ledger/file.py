@@ -17,12 +17,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from privcov.ledger.access import check_access
+from privcov.ledger.access import LedgerError, LedgerUnusable, check_access, read_key
 from privcov.ledger.beginning import ANEW, beside, create_if_missing, lost
 from privcov.ledger.chain import SCHEMA, BrokenChain, Chain, Head
 from privcov.ledger.counter import BrokenCounter, Checkpoint, Counter
-from privcov.ledger.errors import LedgerError, LedgerUnusable
-from privcov.ledger.key import read_key
 
 FORMAT = "2"  # of the tables and of what is written in them
 BUT_FOR_N = "json_replace({}, '$.facts.n', 'public')"  # a request without its public n, which a changed table changes

@@ -31,10 +31,10 @@ from pathlib import Path
 
 from privcov.core import checks
 from privcov.core.guarantees import Guarantee, from_dict, to_dict
+from privcov.ledger.access import LedgerError, LedgerUnusable
 from privcov.ledger.beginning import archive
 from privcov.ledger.chain import BrokenChain
 from privcov.ledger.entry import Entry
-from privcov.ledger.errors import LedgerError, LedgerUnusable
 from privcov.ledger.file import BUT_FOR_N, LedgerFile, default_path
 from privcov.ledger.fingerprint import other_persons, same_cells, same_table
 from privcov.ledger.sums import Account, Cost, allows_more, cost_of, unit_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import plotly.graph_objects as go
 
 from privcov.plots.labels import instead_of_legend, span
 from privcov.plots.look import Pen, Picture, draw, hline, pens_of, ribbon, ticks, vline
-from privcov.plots.palette import Palette
+from privcov.plots.palette import Palette, readable
 from privcov.plots.words import percent, plain
 
 
@@ -147,3 +148,35 @@ def _places(values: pd.Series) -> list[float]:
         for m in steps
         if values.min() * 0.99 <= m * 10.0**e <= values.max() * 1.01
     ]
+
+
+_ROOM = 0.14  # of the bar, for a name inside
+
+
+def shares_bar(shares: Mapping[str, float], palette: Palette, *, what: str, height: int = 110) -> Picture:
+    """Return one bar whose pieces are the shares, largest first; a piece with too little room is named on hover."""
+    ordered = sorted(shares.items(), key=lambda piece: -piece[1])
+    traces = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": name,
+            "x": [100 * share],
+            "y": [""],
+            "text": [f"{name} {percent(round(share, 2))}" if share >= _ROOM else ""],
+            "textposition": "inside",
+            "insidetextanchor": "middle",
+            "textfont": {"color": readable(palette.lines[place % len(palette.lines)])},
+            "marker": {
+                "color": palette.lines[place % len(palette.lines)],
+                "line": {"color": palette.ground, "width": 2},
+            },
+            "hovertemplate": f"{name}: %{{x:.0f}} %<extra></extra>",
+        }
+        for place, (name, share) in enumerate(ordered)
+    ]
+    figure = draw(
+        traces, palette, height=height, barmode="stack", showlegend=False, x={"title": "share (%)", "range": [0, 100]}
+    )
+    story = ", ".join(f"{percent(round(share, 2))} {name}" for name, share in ordered if share >= 0.005)
+    return Picture(figure, f"One bar of {what}: {story}.")

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privcov.inference.answers import answers
-from privcov.metrics.errors import working
+from privcov.metrics.errors import noise_edge, working
 from privcov.metrics.graphs import edges, noisy_matrix, partial_correlations
-from privcov.metrics.spectra import noise_edge
 from privcov.plots.graphs import network, positions
 from privcov.plots.intervals import pairs
 from privcov.plots.look import Picture

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from privcov.core.compiled import compiled
+from privcov.core.extras import compiled
 
 MAX_PASSES = 2000  # over the active coordinates of one column
 TIGHTER = 0.3  # factor on the inner tolerance when the gap stalls

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from privcov.core import checks
 from privcov.postprocess.available_cases import Available, available_cases
-from privcov.postprocess.correlation import correlation
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.plain_algebra import eigen, rebuild
 from privcov.postprocess.threshold import noise_variance
@@ -181,3 +181,13 @@ def _with_diagonal(matrix: np.ndarray, diagonal: np.ndarray, least: np.ndarray) 
     """
     factor = np.sqrt(np.maximum(diagonal, least) / np.maximum(np.diag(matrix), least))
     return matrix * (factor[:, None] * factor[None, :])
+
+
+def correlation(covariance: np.ndarray, floor: float) -> np.ndarray:
+    """Return the correlation matrix D^-1/2 C D^-1/2, with variances below ``floor`` raised to it."""
+    checks.positive("floor", floor, "Use the noise deviation of a diagonal entry.")
+    c = checks.square("covariance", covariance)
+    spread = np.sqrt(np.maximum(np.diag(c), floor))
+    r = np.clip(c / np.outer(spread, spread), -1.0, 1.0)
+    np.fill_diagonal(r, 1.0)
+    return r

@@ -8,7 +8,7 @@ import numpy as np
 
 from privcov.core import checks, extras
 from privcov.core.guarantees import Event, NoPrivacy
-from privcov.postprocess.correlation import correlation
+from privcov.postprocess.matrices import correlation
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,7 +21,7 @@ from privcov.core.guarantees import Guarantee, with_level
 from privcov.core.keys import MethodKey
 from privcov.core.randomness import RandomState, seed_of, stream
 from privcov.measurements.noise import NoiseDistribution
-from privcov.postprocess.correlation import correlation
+from privcov.postprocess.matrices import correlation
 from privcov.releases.private_request import PrivateRequest, private_request
 from privcov.releases.public import doubt_of
 from privcov.steward.example_rows import ROWS, STRUCTURES, Invention, planned_anchor

@@ -21,10 +21,10 @@ from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.estimators.papers.adaptive_cov import ExpectedNoise, shares_of
 from privcov.estimators.papers.separate_cov import PUBLISHED, eigenvectors, measure_both, tidy
 from privcov.measurements import eigenvalues
+from privcov.measurements.eigenvalues import measure_trace
 from privcov.measurements.moment import clipped_moment, measure_moment, sensitivity
 from privcov.measurements.noise_constants import closed_form
 from privcov.measurements.sparse_vector import measure_threshold
-from privcov.measurements.trace import measure_trace
 from privcov.metrics.errors import matrix_norm
 from privcov.postprocess.spectrum import assemble, clip_box
 from privcov.tables.dataset import Dataset

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from privcov.attacks import catalogue, counterexamples
+from privcov.attacks import catalogue
 from privcov.attacks.catalogue import CLAIMS, EMPTY, FALSE, LOOSE, LUCKY, NONE, TRUE
 from privcov.attacks.claims import table, true_delta, true_epsilon
 from privcov.core.guarantees import Event
@@ -168,14 +168,14 @@ def test_counterexamples_by_the_tables_themselves(n):
     other[0] = [0.0, 1.0]
     scaled = [x / np.linalg.norm(x, axis=1).max() for x in (other, common)]
     expected = np.linalg.norm(scaled[0].T @ scaled[0] - scaled[1].T @ scaled[1]) / n
-    assert counterexamples.by_the_longest_row(n) == pytest.approx(expected)
+    assert catalogue.by_the_longest_row(n) == pytest.approx(expected)
     common = np.tile([-1.0, 0.0], (n, 1))
     other = common.copy()
     other[0] = [1.0, 0.0]
     centred = [np.cov(x.T, bias=True) for x in (other, common)]
-    assert counterexamples.by_the_sample_mean(n) == pytest.approx(np.linalg.norm(centred[0] - centred[1]))
-    assert counterexamples.by_the_sample_mean(n) == pytest.approx(4 * (n - 1) / n**2)
-    assert counterexamples.rows_of_typical_length(9.0, n) == pytest.approx(9 * math.sqrt(2) / n)
+    assert catalogue.by_the_sample_mean(n) == pytest.approx(np.linalg.norm(centred[0] - centred[1]))
+    assert catalogue.by_the_sample_mean(n) == pytest.approx(4 * (n - 1) / n**2)
+    assert catalogue.rows_of_typical_length(9.0, n) == pytest.approx(9 * math.sqrt(2) / n)
 
 
 def test_preparing_steps_leave_no_guarantee_and_delta_of_one_over_n_is_worthless(strict):

@@ -10,7 +10,7 @@ import math
 import numpy as np
 import pytest
 
-from privcov.attacks import counterexamples
+from privcov.attacks import catalogue
 from privcov.attacks import demonstrations as shown
 from privcov.attacks.demonstrations import DEMONSTRATIONS
 from privcov.attacks.demonstrations_cases import CLAIM, ROWS, GaussianCase
@@ -136,7 +136,7 @@ def test_the_answers_before_noise_are_what_the_habits_compute():
     rows[-1] = (1.0, 0.0)
     assert done.first == pytest.approx(np.cov(rows.T, bias=True), abs=1e-12)
     edge = shown.find("sample-mean").case.attacks(1.0)[0]
-    assert np.linalg.norm(edge.difference) == pytest.approx(counterexamples.by_the_sample_mean(ROWS), rel=1e-9)
+    assert np.linalg.norm(edge.difference) == pytest.approx(catalogue.by_the_sample_mean(ROWS), rel=1e-9)
 
     done, _ = shown.find("longest-row").case.attacks(5.0)
     rows = np.tile(np.eye(2), (ROWS // 2, 1))

@@ -13,8 +13,9 @@ import privcov
 from privcov.cli.entry import main
 from privcov.core.guarantees import PureDP, ZCDP
 from privcov.inference import answers as answering
-from privcov.inference import edges, evidence, regression
+from privcov.inference import evidence, regression
 from privcov.inference.unbiased import NO_INVERSE, ONE_COLUMN, REASONS, Intervals
+from privcov.postprocess.edge_test import discoveries
 
 COLUMNS = ["age", "height", "weight", "pulse"]
 BOUNDS = [(0, 100), (100, 220), (20, 180), (30, 190)]
@@ -73,7 +74,7 @@ def test_levels_of_one_column_are_no_pair_that_could_be_real():
     assert pairs.loc[levels, ["ci_low", "ci_high"]].isna().all(axis=None)
     others = pairs[~levels]
     assert others["identified"].all()
-    assert list(others["reject"]) == list(edges.discoveries(others["p_value"].to_numpy(), 0.05))
+    assert list(others["reject"]) == list(discoveries(others["p_value"].to_numpy(), 0.05))
     assert list(zip(others["first"], others["second"], strict=True))[others["reject"].to_list().index(True)] == (
         "x",
         "y",
@@ -167,7 +168,7 @@ def test_discoveries_follow_the_rule_of_benjamini_and_hochberg():
         order = np.sort(np.nan_to_num(p, nan=1.0))
         largest = max([k for k in range(51) if order[k] <= rate * (k + 1) / 51], default=-1)
         expected = np.nan_to_num(p, nan=1.0) <= (order[largest] if largest >= 0 else -1)
-        assert (edges.discoveries(p, rate) == expected).all()
+        assert (discoveries(p, rate) == expected).all()
 
 
 @pytest.mark.parametrize(

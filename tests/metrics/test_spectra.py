@@ -5,8 +5,8 @@ import pytest
 
 import privcov
 from privcov.core.guarantees import NoPrivacy
+from privcov.metrics.errors import spectra
 from privcov.metrics.graphs import noisy_matrix
-from privcov.metrics.spectra import spectra
 
 
 def pooled(rows: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ import pytest
 
 from pages.common import show
 from pages.published import opened
-from pages.published.stored import stored
+from pages.published.front import stored
 from privcov.core.references import AUTHORS, place_in
 from privcov.plots import published as pictures
 from privcov.plots.palette import LIGHT, wash

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from privcov.metrics.graphs import Rates
-from privcov.plots.graphs import TESTED_EDGE, against_reference, by_state, network, positions
+from privcov.plots.graphs import TESTED_EDGE, against_reference, by_state, network, point_at, positions, roc
 from privcov.plots.look import pen
 from privcov.plots.palette import DARK, LIGHT
-from privcov.plots.roc import point_at, roc
 from privcov.postprocess.edge_test import EDGE, NO_EDGE, UNDECIDED
 
 

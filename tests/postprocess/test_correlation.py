@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from privcov.postprocess.correlation import correlation
+from privcov.postprocess.matrices import correlation
 
 
 def test_worked_by_hand():

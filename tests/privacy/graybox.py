@@ -36,15 +36,7 @@ import privcov.estimators
 from privcov.core import accounting
 from privcov.core.guarantees import Event
 from privcov.estimators.base import MethodInput, Outcome
-from privcov.measurements import (
-    eigenvalues,
-    exponential_vectors,
-    moment,
-    norm_histogram,
-    sparse_vector,
-    trace,
-    whitened,
-)
+from privcov.measurements import eigenvalues, exponential_vectors, moment, norm_histogram, sparse_vector, whitened
 from privcov.releases.public import build_method
 from privcov.tables.dataset import Dataset, Kept
 from tests.privacy import laws
@@ -52,7 +44,7 @@ from tests.privacy import laws
 ADDITIVE: dict[str, Callable] = {
     "measure_moment": moment.measure_moment,
     "measure_eigenvalues": eigenvalues.measure_eigenvalues,
-    "measure_trace": trace.measure_trace,
+    "measure_trace": eigenvalues.measure_trace,
     "measure_whitened": whitened.measure_whitened,
     "measure_norms": norm_histogram.measure_norms,
 }

@@ -14,7 +14,6 @@ from privcov.measurements.exact import integer_gram
 from privcov.measurements.exact import moment as exact_moment
 from privcov.measurements.exact import noise as exact_noise
 from privcov.measurements.exact import reading as exact_reading
-from privcov.measurements.noise_theory import drawing
 from privcov.releases import private as release_steps
 from privcov.releases.public import build_method
 from tests.privacy import checkers
@@ -125,7 +124,7 @@ def test_rows_of_a_person_forgotten(monkeypatch):
 
 
 def test_too_little_off_the_diagonal(monkeypatch):
-    honest = drawing.scale_over
+    honest = exact_moment.scale_over
     monkeypatch.setattr(exact_moment, "scale_over", lambda scale, k: honest(scale, 2 * k if k == 2 else k))
     with pytest.raises(AssertionError, match="costs"):
         checkers.check_replay(*tables(2, "flat", "signs"), "isotropic", monkeypatch)

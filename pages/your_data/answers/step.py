@@ -7,10 +7,11 @@ import json
 import streamlit as st
 
 from pages.common import show
-from pages.your_data.answers import entries, take_home
+from pages.your_data.answers import entries
 from pages.your_data.answers.context import Shown, head, show_codebook
 from pages.your_data.state import open_ledger, owner_session
-from privcov.bundle.read import Opened, open_stored
+from privcov.bundle.read import Opened, bundle_of, open_stored
+from privcov.core import places
 from privcov.core.guarantees import from_dict
 from privcov.ledger import Entry, Ledger
 
@@ -31,7 +32,7 @@ def section() -> None:
     opened = shown.source
     assert isinstance(opened, Opened)
     with right:
-        take_home.bundle(opened, entry, declaration)
+        _bundle(opened, entry, declaration)
     st.header("The release")
     head(shown, entry.to_dict())
     show.say(f"Release {entry.number} is done.")
@@ -39,7 +40,7 @@ def section() -> None:
 
     def home() -> None:
         show_codebook(shown)
-        take_home.section(opened, entry, declaration)
+        _contents(opened, entry, declaration)
 
     entries.section(shown, "home", "Take home", home)
 
@@ -84,3 +85,42 @@ def _declaration(entry: Entry) -> dict | None:
         return None
     same = list(declared.measured) == entry.request["facts"]["columns"]
     return json.loads(declared.to_json()) if same else None
+
+
+def _bundle(opened: Opened, entry: Entry, declaration: dict | None) -> None:
+    """Show the button of the bundle, which is made when it is pressed."""
+    record = entry.to_dict()
+    st.download_button(
+        "Download the bundle",
+        data=lambda: bundle_of(opened, record, declaration),
+        file_name=f"release-{entry.number}.zip",
+        mime="application/zip",
+        on_click="ignore",
+        key="own-bundle",
+        type="primary",
+        width="stretch",
+        help="One zip with every answer. Take home says what is in it, and how its reader checks it.",
+    )
+
+
+def _contents(opened: Opened, entry: Entry, declaration: dict | None) -> None:
+    """Show what is in the bundle."""
+    st.markdown(
+        "The bundle is one zip: every matrix as CSV and npz, the statement, the method card, the ledger entry, the "
+        "declaration, a one-page report, and `verify.py`. Who gets it checks it without the data: "
+        f"`{places.command()} verify release.zip` derives the guarantee and every file again from the noisy whole "
+        "numbers, but the matrices as the method estimates them. `verify.py` needs Python and numpy "
+        "only, and checks the guarantee and the noisy covariance. The folder `extras` has intervals, the codebook, and "
+        "readers for Python and R without privcov."
+    )
+    if declaration is None:
+        st.caption("The declaration is not open in this session; its public facts go in, the reasons do not.")
+    st.header("Statement")
+    for title, text in opened.release.statement.lines:
+        name, words = st.columns([1, 6])
+        name.markdown(f"**{title}**")
+        words.text(text)
+    for note in opened.release.notes:
+        st.caption(show.as_text(note))
+    with st.expander("Ledger entry"):
+        st.json(entry.to_dict(), expanded=1)

@@ -21,10 +21,10 @@ from privcov.estimators.papers.separate_cov import (
     tidy,
 )
 from privcov.measurements import eigenvalues
+from privcov.measurements.eigenvalues import measure_trace
 from privcov.measurements.moment import ANCHOR_SQUARED, Measured, measure_moment, sensitivity
 from privcov.measurements.noise_constants import closed_form, monte_carlo
 from privcov.measurements.sparse_vector import measure_radius, measure_threshold
-from privcov.measurements.trace import measure_trace
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import assemble, clip_box
 from privcov.tables.dataset import Dataset
@@ -112,8 +112,8 @@ class AdaptiveCov(Method):
 
     Guarantee
     ---------
-    As asked, replace-one with public n. The proofs are in measurements/sparse_vector.py, measurements/trace.py and
-    measurements/moment.py.
+    As asked, replace-one with public n. The proofs are in measurements/sparse_vector.py,
+    measurements/eigenvalues.py and measurements/moment.py.
 
     Spends
     ------

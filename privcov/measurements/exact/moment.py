@@ -48,6 +48,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache, partial
 
 import numpy as np
 
@@ -56,14 +57,13 @@ from privcov.core.guarantees import BudgetShare, Event
 from privcov.measurements.exact import noise as exact_noise
 from privcov.measurements.exact.file_pass.file_moment import sums_of
 from privcov.measurements.exact.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram, with_public_corner
-from privcov.measurements.exact.noise import calibrated
+from privcov.measurements.exact.noise import calibrated, root_up
 from privcov.measurements.exact.norm_counts import counts_event, search_exactly, shares
 from privcov.measurements.exact.stored_sum import VERSION, fields_of
 from privcov.measurements.exact.triangle_l1 import flagged_l1
 from privcov.measurements.exact.wishart import LARGEST_COUPLED, small
 from privcov.measurements.noise import FREE_GROUPS
 from privcov.measurements.noise_theory.anchor import BOTH, anchor_squared, whole_anchor, with_anchor
-from privcov.measurements.noise_theory.drawing import noisy_diagonal, scale_over
 from privcov.measurements.noise_theory.free_groups import Group, groups_of, weights_of, words_of
 from privcov.measurements.norm_histogram import RowBoundSearch
 from privcov.tables.private_dataset import PrivateDataset
@@ -336,3 +336,30 @@ def _structured(total: np.ndarray, d: int) -> np.ndarray:
 def norm_of(shape: str) -> str:
     """Return the norm in which the sensitivity of a shape is stated; each shape that is drawn has its own."""
     return _NORMS[shape]
+
+
+def scale_over(scale: float, divisor: int | Fraction) -> float:
+    """Return the smallest float whose square is at least scale^2 / divisor."""
+    return root_up(Fraction(scale) ** 2 / divisor)
+
+
+def noisy_diagonal(
+    exact: np.ndarray, scale: float, groups: tuple[tuple[Group, ...], tuple[Fraction, ...]]
+) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Add discrete Gaussian noise to a diagonal and to the second sums of its groups, one draw for each scale.
+
+    With noise for the bound of `norm_bound` off the diagonal, the guarantee is that of the measurement, see
+    free_groups.py. By itself it spends nothing: the measurement that calls it states the event.
+    """
+    scales, numbers, known = [scale] * len(exact), exact.tolist(), cache(partial(scale_over, scale))
+    for group, kappa in zip(*groups, strict=True):
+        if len(group.columns) == 1:
+            scales[group.columns[0]] = known(1 + kappa)
+        else:
+            scales.append(known(kappa))
+            numbers.append(int(sum(exact[j] for j in group.columns)))
+    values, drawn = np.array(numbers, dtype=exact.dtype), np.array(scales)
+    noisy = np.zeros(len(values), dtype=object)
+    for one in sorted(set(scales), reverse=True):
+        noisy[drawn == one] = exact_noise.add_discrete_gaussian(values[drawn == one], one)
+    return noisy[: len(exact)], tuple(int(v) for v in noisy[len(exact) :])

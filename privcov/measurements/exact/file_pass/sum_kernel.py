@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from privcov.core.compiled import compiled
+from privcov.core.extras import compiled
 
 
 @compiled
