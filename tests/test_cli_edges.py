@@ -6,10 +6,8 @@ import shlex
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
-import privcov
 from privcov.cli import streams
 from privcov.cli.entry import main
 from tests.patience import patient
@@ -242,27 +240,3 @@ def test_an_interruption_while_python_imports(place, module):
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=patient(30))
     assert done.stderr == "privcov: Interrupted.\n"
     assert done.returncode == 130
-
-
-def test_a_name_from_a_bundle_gives_no_orders_to_a_terminal(tmp_path, capsys):
-    """In the answer and in a refusal that lists the columns."""
-    rows = np.random.default_rng(0).uniform(size=(500, 2))
-    table = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 1)] * 2, columns=["age", "X\x1b[31m"], name="t")
-    ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
-    ledger.set_limit("t", privcov.ZCDP(1.0))
-    privcov.release_private(table, privcov.ZCDP(1.0), "gaussian-cov", ledger=ledger).save_bundle(tmp_path / "b.zip")
-    for words, code in ((["means"], 0), (["regress", "--y", "zz"], 2)):
-        assert main(["answers", str(tmp_path / "b.zip"), *words]) == code
-        said = capsys.readouterr()
-        assert "\x1b" not in said.out + said.err
-        assert "X\\x1b[31m" in said.out + said.err
-
-
-def test_a_column_whose_name_has_a_comma_can_be_named_among_others():
-    from privcov.cli.answers import _items, _names
-
-    columns = ("q1", "q2, neg", "-q3")
-    assert _names('q1,"q2, neg", -q3', columns) == list(columns)
-    assert _names("q2, neg", columns) == ["q2, neg"], "alone it needs no quotes"
-    assert _names("", columns) == [""], "no column is called so, and the answer says it"
-    assert _items('-q1, "q2, neg",-q3', columns) == (list(columns), ["q1"])

@@ -6,7 +6,7 @@ import argparse
 import functools
 
 import privcov
-from privcov.cli import advice, answers, app, check, declare, ledger, release, streams, study, verify
+from privcov.cli import advice, app, check, declare, ledger, release, streams, study, verify
 
 CODES = """\
 Exit codes: 0 after success, also where the reader of the output stops early; 1 for a failure while running; 2 where
@@ -32,7 +32,6 @@ def whole_parser() -> argparse.ArgumentParser:
     ledger.add_ledger(commands)
     release.add_release(commands)
     verify.add_verify(commands)
-    answers.add_answers(commands)
     advice.add_advice(commands)
     study.add_study(commands)
     return parser

@@ -38,7 +38,7 @@ METRICS = _metrics()
 CLASSIFICATION = classification.METRICS
 MAX_REPLICATES, MAX_BOUND = 1_000_000, 1e100
 OnCell = Callable[[int, int, Cell], None]  # progress: how many are done, of how many, and the last one
-__all__ = ["CLASSIFICATION", "METRICS", "NORMS", "Plan", "column_of", "run", "summarise"]
+__all__ = ["CLASSIFICATION", "METRICS", "NORMS", "Plan", "column_of", "run"]
 
 
 @checks.explained
@@ -370,15 +370,3 @@ def collect(arriving: Generator[Cell, None, None], total: int, progress: OnCell 
             if progress is not None:
                 progress(done, total, cell)
     return sorted(kept, key=lambda cell: cell.place)
-
-
-def summarise(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Return the mean over replicates with the 10 % and 90 % quantiles, per group and metric."""
-    grouped = table.groupby([*by, "metric"], dropna=False, sort=False)["value"]
-    return grouped.agg(
-        mean="mean",
-        low=lambda v: v.quantile(0.1),
-        high=lambda v: v.quantile(0.9),
-        replicates="count",
-        failed=lambda v: int(v.isna().sum()),
-    ).reset_index()

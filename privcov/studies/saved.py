@@ -1,4 +1,4 @@
-"""A saved study: one plan or several as a JSON text, for `read`, `run` and `summary`."""
+"""A saved study: one plan or several as a JSON text, for `read` and `run`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 
 from privcov.studies import plan as plans_module
-from privcov.studies.plan import Plan, column_of, summarise
+from privcov.studies.plan import Plan
 from privcov.studies.store import Store
 
 _SENTENCE = 300  # letters of a problem
@@ -48,16 +48,3 @@ def run(
     progress(done, total, cell) counts over all plans.
     """
     return pd.concat(plans_module.tables(plans, progress, store, workers=workers), ignore_index=True)
-
-
-def groups(plans: Sequence[Plan]) -> list[str]:
-    """Return the columns that identify a point of the study."""
-    varied = dict.fromkeys(column_of(name) for plan in plans for name in plan.vary)
-    columns = ["source"] if len({plan.source for plan in plans}) > 1 else []
-    return [*columns, "method", "guarantee", "epsilon", "delta", "rho", *varied]
-
-
-def summary(plans: Sequence[Plan], table: pd.DataFrame) -> pd.DataFrame:
-    """Summarise every point: mean over replicates, 10 % and 90 % quantiles; columns without a value are left out."""
-    points = summarise(table, groups(plans))
-    return points.drop(columns=[name for name in groups(plans) if points[name].isna().all()])

@@ -1,7 +1,5 @@
 """`privcov.answers`: labels, units, the same numbers by every way to them, coverage, and refusals in one sentence."""
 
-import json
-import math
 import re
 import zipfile
 
@@ -10,7 +8,6 @@ import pandas as pd
 import pytest
 
 import privcov
-from privcov.cli.entry import main
 from privcov.core.guarantees import PureDP, ZCDP
 from privcov.inference import answers as answering
 from privcov.inference import evidence, regression
@@ -279,45 +276,3 @@ def test_an_altered_bundle_gives_no_answer(stored, tmp_path):
         privcov.open_bundle(altered)
     with pytest.raises(ValueError, match="here is no bundle"):
         privcov.open_bundle(tmp_path / "none.zip")
-
-
-# --- the shell ---------------------------------------------------
-
-
-def test_the_shell_gives_the_same_numbers(stored, capsys):
-    rel, place = stored
-    assert main(["answers", str(place), "regress", "--y", "weight", "--on", "age,height", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    expected = privcov.answers(rel).regress("weight", ["age", "height"])
-    assert [line["column"] for line in found["rows"]] == ["age", "height"]
-    for line, (_, wanted) in zip(found["rows"], expected.iterrows(), strict=True):
-        assert all(
-            math.isclose(line[k], wanted[k], rel_tol=1e-10, abs_tol=1e-10) for k in ("estimate", "ci_low", "ci_high")
-        )
-    assert found["attributes"]["r_squared"]["identified"] is True
-    assert main(["answers", str(place), "correlations", "--rate", "0.1"]) == 0
-    assert "clipped population" in capsys.readouterr().out
-
-
-def test_the_shell_prints_a_mean_day_as_a_date(tmp_path, capsys):
-    """With its interval, which may end beyond the declared bounds; a column of numbers beside it stays one."""
-    kinds = {"seen": privcov.Kind("date", "2020-01-01", "2024-12-31"), "pay": privcov.Kind("number", 0, 100)}
-    day = np.datetime64("2022-06-01") + np.arange(400) % 30
-    rows = [[str(d), 50.0 + k % 7] for k, d in enumerate(day)]
-    ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
-    ledger.set_limit("t", privcov.ZCDP(50.0))
-    private = privcov.PrivateDataset.from_rows(rows, kinds=kinds, name="t")
-    made = privcov.release_private(private, privcov.ZCDP(50.0), "auto-cov", ledger=ledger)
-    made.save_bundle(tmp_path / "b.zip")
-    assert main(["answers", str(tmp_path / "b.zip"), "means"]) == 0
-    head, seen, pay, *_ = (line.split() for line in capsys.readouterr().out.splitlines())
-    assert head[:4] == ["column", "estimate", "ci_low", "ci_high"]
-    low, found, high = np.array([seen[2], seen[1], seen[3]], dtype="datetime64[D]")
-    assert low <= found <= high
-    assert abs(found - np.datetime64("2022-06-15")) < np.timedelta64(60, "D")
-    assert 40 < float(pay[1]) < 60
-    assert main(["answers", str(tmp_path / "b.zip"), "means", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["rows"]
-    assert round(rows[0]["estimate"]) == found.astype(int), "JSON keeps days, as numbers"
-    assert main(["answers", str(tmp_path / "b.zip"), "variances"]) == 0
-    assert math.isfinite(float(capsys.readouterr().out.splitlines()[1].split()[1])), "squared days are no date"

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import privcov
-from privcov.studies.plan import Plan, column_of, run, summarise
+from privcov.studies.plan import Plan, column_of, run
 
 SOURCE = {"n": 200, "d": 3}
 
@@ -123,15 +123,6 @@ def test_progress_is_called_once_per_step():
     assert len(table) == one.steps
 
 
-def test_summarise_takes_mean_and_quantiles_over_replicates():
-    table = pd.DataFrame({"n": [1] * 11 + [2] * 2, "metric": "m", "rho": np.nan, "value": [*range(11), 5.0, 7.0]})
-    found = summarise(table, ["n", "rho"])
-    assert found["mean"].tolist() == [5.0, 6.0]
-    assert found["low"].tolist() == [1.0, pytest.approx(5.2)]
-    assert found["high"].tolist() == [9.0, pytest.approx(6.8)]
-    assert found["replicates"].tolist() == [11, 2]
-
-
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
@@ -210,6 +201,3 @@ def test_a_cell_that_cannot_be_filled_says_why_and_costs_no_other():
     assert 0 < failed.sum() < 30
     assert lasso.loc[failed, "problem"].str.contains("larger epsilon").all()
     assert (table.loc[table["value"].notna(), "problem"] == "").all()
-    summary = summarise(table, ["method"]).set_index("method")
-    assert summary.loc["glasso-gaussian", "failed"] == failed.sum()
-    assert summary.loc["auto-cov", "failed"] == 0
