@@ -94,8 +94,6 @@ BAD = [
     (2, "advice --d 5 --rho 1", "advice needs --n"),
     (2, "advice --d 5 --rho 1 --rows", "--rows needs --error"),
     (1, "verify nothing.zip", "There is no bundle at nothing.zip"),
-    (1, "answers nothing.zip means", "There is no bundle at nothing.zip"),
-    (1, "answers cut.parquet means", "No answer is given from this bundle"),
     (2, "release nothing.csv --declaration nothing.json --rho 1 --method zzz", "There is no method 'zzz'"),
     (2, "study run plan.json --workers 0", "--workers must be in"),
     (2, "study run plan.json --out ./plan.json", "--out plan.json would replace a file"),
