@@ -2,7 +2,7 @@
 
 Unavoidable are reading the numbers (`blocks_of` alone, on as many threads as the pass) and the float Gram product alone
 (numpy on all cores, rows in memory). Both are measured in the same run as the pass and in turns with it, medians of
-three. The public pass makes the sums of `Dataset.from_files`; the private one makes the ledger's marks as well.
+three. The pass makes the ledger's marks as well.
 
     python -m bench.ingest FILE.parquet --rows 5000000 --columns 50
 
@@ -26,7 +26,7 @@ import numpy as np
 
 from privcov import Dataset, PrivateDataset
 from privcov.core import parallel
-from privcov.measurements.exact.file_pass.file_moment import public_sums, sums_of
+from privcov.measurements.exact.file_pass.file_moment import sums_of
 from privcov.measurements.moment import clipped_moment
 from privcov.tables.readers import blocks_of, parts_of
 
@@ -70,17 +70,13 @@ def write_csv(path: Path | str, rows: int = CSV_ROWS, d: int = COLUMNS) -> None:
             out.write_table(pa.table(list(group.T), names=names))
 
 
-def public_pass(path: Path | str) -> None:
-    public_sums(Dataset.from_files(path, bounds=[(-6, 6)] * COLUMNS))
-
-
 def private_pass(path: Path | str) -> None:
     sums_of(PrivateDataset.from_files(path, bounds=[(-6, 6)] * COLUMNS), SECRETS)
 
 
 def reading(path: Path | str) -> None:
     """Opening, counting and reading, as the passes do it, and nothing else."""
-    table = Dataset.from_files(path, bounds=[(-6, 6)] * COLUMNS).rows.table
+    table = PrivateDataset.from_files(path, bounds=[(-6, 6)] * COLUMNS).files.table
     for _ in parallel.each(_read, [(part, table.columns) for part in parts_of(table)], threads=True):
         pass
 
@@ -107,7 +103,6 @@ def ingest(rows: int = ROWS, csv_rows: int = CSV_ROWS, memory_rows: int = MEMORY
     with tempfile.TemporaryDirectory(prefix="privcov-bench-") as folder:
         parquet, text = Path(folder, "t.parquet"), Path(folder, "t.csv")
         size = f"n={rows:,} d={COLUMNS}"
-        yield f"Parquet, {size}: public sums", lambda: _over_both(public_pass, _made(parquet, rows), rows), "<= 1.5"
         yield f"Parquet, {size}: private sums", lambda: _over_both(private_pass, _made(parquet, rows), rows), "<= 1.5"
         yield f"Parquet, {size}: peak memory", lambda: _peak(_made(parquet, rows)), "<= 1"
         yield f"CSV, n={csv_rows:,} d={COLUMNS}: private sums", lambda: _over_reading(_made(text, csv_rows)), "<= 1.3"

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from privcov import Dataset, Ledger, Release, ZCDP
+from privcov import Ledger, Release, ZCDP
 from privcov.cli.entry import main
 from privcov.tables.declaration.private_file import Column, Declaration, read_private
 
@@ -49,15 +49,11 @@ def test_a_text_says_the_row_bound_only_where_it_is_declared():
             Declaration.from_json(json.dumps({**short, "row_bound_fraction": wrong}))
 
 
-def test_a_declared_bound_reaches_rows_files_and_public_files(place):
+def test_a_declared_bound_reaches_rows_and_files(place):
     rows = pq.read_table(place / "t.parquet").to_pandas().to_csv(index=False).encode()
     bound = 0.35 * math.sqrt(4)
     assert SHORT.on_files(place / "t.parquet").facts.row_bound == bound
     assert read_private(rows, SHORT).facts.row_bound == bound
-    public = SHORT.on_public_files(place / "t.parquet")
-    assert isinstance(public, Dataset)
-    assert public.row_bound == bound
-    assert PLAIN.on_public_files(place / "t.parquet").row_bound == 2.0
 
 
 @pytest.mark.parametrize("declaration", [SHORT, PLAIN])

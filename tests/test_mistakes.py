@@ -69,7 +69,7 @@ MISTAKES = [
     ("Dataset.from_rows(ROWS, columns=['a', ' '])", ValueError, "must have names, but one is empty"),
     ("rel.save_bundle('x.zip')", ValueError, "of a release by release_private", "to_json"),
     # --- the table
-    ("Dataset.from_rows('rows.csv')", ValueError, "X must be an array", "got str", "Dataset.from_files"),
+    ("Dataset.from_rows('rows.csv')", ValueError, "X must be an array", "got str", "pandas.read_csv"),
     ("Dataset.from_rows(None)", ValueError, "X must be an array", "got NoneType"),
     ("Dataset.from_rows({'age': [1, 2]})", ValueError, "got dict", "pandas.DataFrame"),
     ("Dataset.from_rows([{'age': 1}])", ValueError, "got shape (1,)", "pandas.DataFrame"),

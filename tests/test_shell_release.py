@@ -96,12 +96,11 @@ def test_many_files_are_released_with_progress_and_paid_once(place):
 
 
 def test_a_bundle_is_written_checked_and_refused_before_anything_is_paid(place):
-    """With the owner's declaration in it; a place that cannot be written costs nothing, and public rows make none."""
+    """With the owner's declaration in it; a place that cannot be written costs nothing."""
     for wrong in (place / "nowhere" / "r.zip", place):
         done = run(place, "--bundle", wrong)
         assert done.returncode != 0
         assert "--bundle must name a file in a folder that exists" in done.stderr
-    assert run(place, "--public", "--bundle", place / "r.zip").returncode != 0
     assert spent(place) == 0
     done = run(place, "--bundle", place / "r.zip", "--out", place / "r.json")
     assert done.returncode == 0, done.stderr
@@ -127,14 +126,6 @@ def test_progress_does_not_show_a_number_of_rows_that_is_not_public(place):
     assert "%" not in done.stderr
     assert "2,000" not in done.stderr.replace("2,000 rows/s", "")
     assert "rows/s" not in done.stderr
-
-
-def test_public_rows_give_the_same_bits_with_one_worker_and_with_three_and_touch_no_ledger(place):
-    one, three = (run(place, "--public", "--seed", 7, env={"PRIVCOV_WORKERS": n}) for n in ("1", "3"))
-    assert one.returncode == 0, one.stderr
-    assert one.stdout == three.stdout != ""
-    assert spent(place) == 0
-    assert run(place, "--seed", 7).returncode == 2  # private noise has no seed
 
 
 def test_an_interruption_in_the_middle_of_the_pass_spends_nothing(place):

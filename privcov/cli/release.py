@@ -17,7 +17,6 @@ from privcov.cli.progress import progress
 from privcov.core import places
 
 if TYPE_CHECKING:
-    from privcov.core.guarantees import Guarantee
     from privcov.tables.declaration.private_file import Declaration
 
 
@@ -43,10 +42,6 @@ def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         type=int,
         help="a public guess where the number of rows is not public: noise beyond all they can add up to is refused",
     )
-    release.add_argument(
-        "--public", action="store_true", help="rows that need no protection: simulated noise, no ledger, nothing spent"
-    )
-    release.add_argument("--seed", type=int, help="of the simulated noise; with --public only (default 0)")
     release.add_argument("--out", type=Path, help="JSON file; standard output when left out")
     release.add_argument("--bundle", type=Path, help="zip to take home: everything released, and what verifies it")
     release.add_argument("--ledger", type=Path, help="ledger file; PRIVCOV_LEDGER or the user's own when left out")
@@ -62,11 +57,6 @@ def _release(options: argparse.Namespace) -> None:
     declaration = check.read_declaration(options.declaration)
     streams.check_place(options.out, needed=_needed(options))
     streams.check_place(options.bundle, "--bundle", [*_needed(options), options.out])
-    if options.public:
-        _simulate(options, declaration, guarantee)
-        return
-    if options.seed is not None:
-        raise ValueError("--seed is for --public: the noise of a private release comes from the operating system.")
     if options.expected_rows is not None and declaration.n_public:
         raise ValueError("--expected-rows is for a hidden number of rows, and the declaration says that it is public.")
     ledger, name = privcov.Ledger(options.ledger), declaration.name.strip()
@@ -112,31 +102,6 @@ def _needed(options: argparse.Namespace) -> list[Path]:
     ledger = options.ledger or default_path()
     record = [ledger.with_name(ledger.name + end) for end in NAMES]
     return [options.declaration, *map(Path, listed(options.data)), *record]
-
-
-def _simulate(options: argparse.Namespace, declaration: Declaration, guarantee: Guarantee) -> None:
-    """Make a seeded release from rows that need no protection: the same bits wherever the sums are computed."""
-    from privcov.releases.private_request import USUAL
-
-    only_private = (options.ledger, options.bundle, options.accept_unreadable, options.expected_rows)
-    if any(only_private) or options.draw != 1:
-        raise ValueError(
-            "--public keeps no record: leave --ledger, --draw, --bundle, --accept-unreadable and --expected-rows out."
-        )
-    with progress(show_rows=True) as bar:
-        release = privcov.release(
-            declaration.on_public_files(options.data, bar),
-            guarantee,
-            options.method or USUAL[0],
-            random_state=options.seed or 0,
-            centre="classes" if declaration.label else "auto",
-            neighbours="replace-one" if declaration.n_public else "add-remove",
-            **parameters_of(options),
-        )
-    streams.answer(
-        release.to_json() + "\n", options.out, "Nothing was spent: choose another place and give the command again."
-    )
-    print(release.statement, file=sys.stderr)
 
 
 @contextlib.contextmanager

@@ -122,7 +122,7 @@ def _which(called: Callable, problem: str, given: Iterable[str]) -> str:
 
     owner = called.__qualname__.partition(".")[0]
     if owner in ("Dataset", "PrivateDataset") and called.__name__ == "__init__":
-        return f"Make a {owner} with {owner}.from_rows(table, bounds={{column: (low, high)}}), or from_files."
+        return f"Make a {owner} with {owner}.from_rows(table, bounds={{column: (low, high)}})."
     takes = inspect.signature(called).parameters.values()
     names = [one.name for one in takes if one.name not in ("self", "cls") and one.kind != one.VAR_KEYWORD]
     strange = [name for name in given if name not in names]

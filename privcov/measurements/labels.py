@@ -11,7 +11,7 @@ import dataclasses
 import numpy as np
 
 from privcov.core import checks
-from privcov.tables.dataset import Dataset, FileRows, Kept
+from privcov.tables.dataset import Dataset, Kept
 from privcov.tables.public_facts import MAX_CLASSES, label_text
 
 CLASSES = "classes"
@@ -30,8 +30,6 @@ def names_of(labels: np.ndarray) -> np.ndarray:
 
 def class_list(dataset: Dataset) -> tuple[str, ...]:
     """Return the classes in their public order: as declared, else the labels, numbers by size, then text."""
-    if isinstance(dataset.rows, FileRows) and dataset.classes:  # the pass over the files checks the labels
-        return dataset.classes
     return _coded(dataset)[0]
 
 

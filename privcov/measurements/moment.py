@@ -56,13 +56,12 @@ import numpy as np
 from privcov.core import accounting, checks
 from privcov.core.guarantees import RELATIONS, BudgetShare, Event
 from privcov.measurements.clipping import blocks, clip_rows
-from privcov.measurements.exact.file_pass.file_moment import class_moments, moments
 from privcov.measurements.exact.triangle_l1 import l1_change
 from privcov.measurements.labels import CLASSES, class_index, class_list, count_anchors
 from privcov.measurements.noise import FREE_GROUPS, NoiseDistribution
 from privcov.measurements.noise_theory.anchor import ANCHOR_SQUARED, BOTH, anchor_squared, with_anchor
 from privcov.measurements.noise_theory.free_groups import in_unit_ball
-from privcov.tables.dataset import Dataset, FileRows
+from privcov.tables.dataset import Dataset
 from privcov.tables.public_facts import Flags
 
 if TYPE_CHECKING:
@@ -185,8 +184,7 @@ def rounded_up(base: float, d: int, n: int) -> float:
 def clipped_moment(dataset: Dataset, *, n_anchors: int, anchor_squared: float = ANCHOR_SQUARED) -> np.ndarray:
     """Return the moment of the clipped rows in unit-ball units, kept with the data set, without noise: NOT private."""
     key = ("moment", dataset.row_bound)
-    compute = moments if isinstance(dataset.rows, FileRows) else _moments
-    second, mean = dataset.kept.once(key, lambda: compute(dataset))
+    second, mean = dataset.kept.once(key, lambda: _moments(dataset))
     if not n_anchors:
         return second.copy()
     d, s = dataset.d, math.sqrt(anchor_squared)
@@ -214,12 +212,11 @@ def _moments(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
 def _class_sums(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Return each class's sum of clipped rows over n (d x k) and its fraction of the rows (k). NOT private."""
     key = ("class sums", dataset.row_bound)
-    compute = class_moments if isinstance(dataset.rows, FileRows) else _by_class
-    return dataset.kept.once(key, lambda: compute(dataset))
+    return dataset.kept.once(key, lambda: _by_class(dataset))
 
 
 def _by_class(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Compute `_class_sums` from rows in memory."""
+    """Compute `_class_sums`."""
     index, k = class_index(dataset), len(class_list(dataset))
     sums = np.zeros((dataset.d, k))
     for block in blocks(dataset):

@@ -8,13 +8,12 @@ import numpy as np
 
 from privcov.core import checks
 from privcov.core.guarantees import NoPrivacy
-from privcov.measurements.exact.file_pass.file_moment import rows_shortened
-from privcov.measurements.labels import CLASSES, class_index, count_anchors
+from privcov.measurements.labels import CLASSES, class_index
 from privcov.measurements.moment import clipped_moment
 from privcov.postprocess.joint import Moments, unpack
 from privcov.releases.public import build_method, run_method
 from privcov.releases.release import Release
-from privcov.tables.dataset import Dataset, FileRows
+from privcov.tables.dataset import Dataset
 from privcov.tables.private_dataset import RELEASE_PRIVATE
 
 NORMS = ("frobenius", "spectral", "l1", "max")
@@ -67,8 +66,7 @@ def _sample(dataset: Dataset, target: str, centre: str) -> np.ndarray:
     """Compute the matrix of the rows."""
     if centre == "joint" and dataset.mean_is_zero:
         centre = "none"
-    in_files = isinstance(dataset.rows, FileRows)
-    moment = _moment_in_files(dataset, centre) if in_files else _moment_of(dataset, centre)
+    moment = _moment_of(dataset, centre)
     moment = (moment + moment.T) / 2
     if target != "precision":
         return moment
@@ -82,7 +80,7 @@ def _sample(dataset: Dataset, target: str, centre: str) -> np.ndarray:
 
 
 def _moment_of(dataset: Dataset, centre: str) -> np.ndarray:
-    """Compute the moment of rows in memory."""
+    """Compute the moment of the rows."""
     rows = dataset.to_working()
     if centre == CLASSES:
         index = class_index(dataset)
@@ -91,20 +89,6 @@ def _moment_of(dataset: Dataset, centre: str) -> np.ndarray:
     elif centre == "joint":
         rows -= rows.mean(axis=0)
     return rows.T @ rows / dataset.n
-
-
-def _moment_in_files(dataset: Dataset, centre: str) -> np.ndarray:
-    """Compute the moment from the clipped sums; they equal the rows' sums where no row was shortened."""
-    if shortened := rows_shortened(dataset):
-        raise ValueError(
-            f"The sample of {dataset.name!r} is known after its row bound only, which shortens {shortened:,} of "
-            f"{dataset.n:,} rows. Use against='nonprivate', or a larger row_bound."
-        )
-    joint = count_anchors(dataset, centre)
-    moments = unpack(
-        clipped_moment(dataset, n_anchors=joint), centre=centre, row_bound=dataset.row_bound, n_anchors=joint
-    )
-    return of_target(moments, "second moment" if centre == "none" else "covariance")
 
 
 def of_target(moments: Moments, target: str) -> np.ndarray:

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from privcov.tables.persons_in_files import PartIds
-    from privcov.tables.readers import Dialect, TableFiles
+    from privcov.tables.readers import TableFiles
     from privcov.tables.readers.kinds import Kind
-    from privcov.tables.readers.reading import Paths
 
     # Public limits of the columns, in order or by name.
     Limits = ArrayLike | Mapping[str, tuple[float, float]]
@@ -111,31 +110,23 @@ class FileRows:
     """Placeholder for the rows of a table in files: it has their shape, and raises RowsInFiles for everything else.
 
     shape: number of rows, without those left out, and of columns. progress: called with (rows read, rows in all,
-    seconds so far), from the thread that reads. missing: the rule for missing cells of public rows, "" or "drop-row".
-    kinds: of every column of a public table, or ().
+    seconds so far), from the thread that reads.
 
     private_pass: the last pass over private rows, for `privcov.measurements` alone.
     alone: held by a release, so that the measured sums are those of its fingerprint. persons: for each part of the
     table how many rows every id has (`privcov.tables.persons_in_files`); None without ids.
     """
 
-    def __init__(
-        self,
-        table: TableFiles,
-        shape: tuple[int, int],
-        progress: Progress | None = None,
-        missing: Literal["", "drop-row"] = "",
-        kinds: Kinds = (),
-    ) -> None:
-        self.table, self.shape, self.progress, self.missing, self.kinds = table, shape, progress, missing, kinds
+    def __init__(self, table: TableFiles, shape: tuple[int, int], progress: Progress | None = None) -> None:
+        self.table, self.shape, self.progress = table, shape, progress
         self.private_pass: Any = None
         self.alone = threading.RLock()
         self.persons: tuple[PartIds, ...] | None = None
 
     def _refuse(self, *_: object) -> NoReturn:
         raise RowsInFiles(
-            "The rows of this table stay in their files: only methods that need its one moment work on it. "
-            "Where it fits into memory, read the columns and use from_rows."
+            "The rows of this table stay in their files, for `release_private` alone. Where it fits into memory, read "
+            "the columns and use from_rows."
         )
 
     __array__ = __getitem__ = __len__ = __iter__ = _refuse
@@ -149,11 +140,11 @@ class FileRows:
 @checks.explained
 @dataclass(frozen=True, eq=False)
 class Dataset(InUnits):
-    """Rows that need no protection, from `from_rows`, `from_files` or `privcov.source`, with their public facts.
+    """Rows that need no protection, from `from_rows` or `privcov.source`, with their public facts.
 
     Attributes
     ----------
-    rows : ndarray of shape (n, d) or FileRows
+    rows : ndarray of shape (n, d)
         The rows, in the data's units; a placeholder where they stay in files.
     units : Units
         The working units; ``row_bound``, ``bounds``, ``origin`` and ``scale`` are theirs.
@@ -186,7 +177,7 @@ class Dataset(InUnits):
     (2, 2, ('a', 'b'))
     """
 
-    rows: np.ndarray | FileRows
+    rows: np.ndarray
     units: Units
     columns: tuple[str, ...]
     name: str
@@ -331,113 +322,10 @@ class Dataset(InUnits):
             kinds=kept_kinds(typed),
         )
 
-    @classmethod
-    @checks.explained
-    def from_files(
-        cls,
-        paths: Paths,
-        row_bound: float | None = None,
-        bounds: Limits | None = None,
-        label: str = "",
-        columns: Sequence[str] | None = None,
-        *,
-        classes: Iterable[object] | None = None,
-        typical: ArrayLike | Mapping[str, float] | None = None,
-        missing: Literal["", "drop-row"] = "",
-        mean_is_zero: bool = False,
-        name: str = "files",
-        provenance: str = "public",
-        progress: Progress | None = None,
-        dialect: Dialect | None = None,
-        kinds: Mapping[str, Kind] | None = None,
-        missing_codes: Iterable[object] = (),
-    ) -> Dataset:
-        """Make a data set that stays in its files: CSV (plain or gz), Parquet, Arrow or Excel.
-
-        Only headers and the number of rows are read here. The numbers are read in one pass, block by block, when a
-        method first needs the moment, and again for another row bound. In unit-ball units every entry of the moment is
-        within 2^-20 of that of `from_rows`, and its bits do not depend on how the rows are divided into files.
-
-        Parameters
-        ----------
-        paths : path, folder, pattern or list of them
-            One file, many, all files of a folder, or those that match a pattern.
-        row_bound : float or None
-            See `from_rows`.
-        bounds : array-like of shape (d, 2), mapping of column to (low, high), or None
-            See `from_rows`.
-        label : str
-            Column of class names; needs ``classes``.
-        columns : sequence of str or None
-            Names to use; None takes all columns of the first file except the label.
-        classes : iterable of names or None
-            The public list of class names; required with ``label``.
-        typical : array-like of shape (d,), mapping of column to value, or None
-            See `from_rows`.
-        missing : {"", "drop-row"}
-            "" refuses missing and infinite cells. "drop-row" leaves out the rows that have one, which takes one more
-            pass, to count the others. With ``kinds`` a cell that is none of their values is a missing one.
-        mean_is_zero : bool
-            See `from_rows`.
-        name : str
-            Name of the data set.
-        provenance : {"simulated", "public"}
-            See `from_rows`.
-        progress : callable or None
-            Called with (rows read, rows in all, seconds so far), from the thread that reads.
-        dialect : Dialect or None
-            How CSV files are written; None for commas, decimal points and UTF-8.
-        kinds : mapping of str to Kind, or None
-            See `from_rows`.
-        missing_codes : iterable
-            See `from_rows`.
-
-        Returns
-        -------
-        Dataset
-            Its ``rows`` are a placeholder.
-
-        Raises
-        ------
-        TableFileError
-            A ValueError, for files that cannot be read.
-        ValueError
-            For bounds, names or labels that do not fit.
-        """
-        from privcov.tables import readers
-
-        if bool(label) != bool(classes):
-            raise ValueError("A label in files needs classes=[...], the list of its names, and classes need a label.")
-        typed = _typed(kinds, missing_codes, columns, bounds, typical)
-        kept = kept_kinds(typed)
-        columns = [column for column, _ in typed] or columns
-        of_kinds = tuple(kind for _, kind in kept)
-        table = readers.describe(paths, columns, label or None, kinds=of_kinds, dialect=dialect)
-        table = readers.count_rows(table, private=False)
-        names = measured_names(typed) or table.columns
-        units = _units(names, row_bound, bounds, typical, mean_is_zero, typed)
-        n = _whole_rows(table, kept) if checks.one_of("missing", missing, ("", "drop-row")) else table.n
-        if not n:
-            raise ValueError("The files hold no row without a missing cell. Give other files or columns.")
-        named = tuple(map(str, classes or ()))
-        return cls(
-            rows=FileRows(table, (n, len(names)), progress, missing, kept),
-            units=units,
-            columns=names,
-            name=name,
-            provenance=checks.one_of("provenance", provenance, ("simulated", "public")),
-            labels=None,
-            truth=None,
-            mean_is_zero=bool(mean_is_zero),
-            classes=named,
-            kinds=kept,
-        )
-
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make a copy or what was pickled; its rows are as fixed as those of the first."""
         vars(self).update(state)
-        if isinstance(self.rows, np.ndarray):
-            self.rows.flags.writeable = False
+        self.rows.flags.writeable = False
 
     def __repr__(self) -> str:
         names = ", ".join(self.columns[:4]) + (", ..." if self.d > 4 else "")
@@ -540,20 +428,3 @@ def _typed(
 ) -> Kinds:
     named = None if columns is None or isinstance(columns, str) else tuple(map(str, columns))
     return typed_columns(kinds, missing_codes, named, bounds, typical, None)  # type: ignore[arg-type] # checked later
-
-
-def _whole_rows(table: TableFiles, kinds: Kinds) -> int:
-    """Return the number of rows of a table in files without a missing or infinite cell."""
-    from privcov.core import parallel
-    from privcov.tables import readers
-
-    tasks = [(part, table.columns, table.label, tuple(kind for _, kind in kinds)) for part in readers.parts_of(table)]
-    return sum(count for _, count in parallel.each(_whole_rows_of, tasks, threads=True))
-
-
-def _whole_rows_of(task: tuple) -> int:
-    from privcov.tables.readers import blocks_of
-
-    part, columns, label, kinds = task
-    blocks = blocks_of(part, columns, label, private=bool(kinds), kinds=kinds)  # as the pass reads them
-    return sum(int(np.isfinite(block.cells).all(axis=0).sum()) for block in blocks)

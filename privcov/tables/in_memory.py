@@ -262,7 +262,7 @@ def _remedy(X: Any) -> str:
     if isinstance(X, dict):
         return " Give pandas.DataFrame(X)."
     if isinstance(X, str) or hasattr(X, "__fspath__"):
-        return " A file is read by Dataset.from_files, of private rows by PrivateDataset.from_files."
+        return " A file of public rows is read by pandas.read_csv, one of private rows by PrivateDataset.from_files."
     if hasattr(X, "collect"):
         return " Give X.collect()."
     return " Give list(X)." if hasattr(X, "__next__") else ""

@@ -200,7 +200,7 @@ def test_memory_and_blocks_of_files_give_the_same_sums(compiled, bounded):
     facts = {**limits, "missing": "pairs"}
     private = PrivateDataset.from_rows(x, labels=labels, classes=["a", "b"], **facts)
     known = private.facts
-    spec = SumSpec(known.columns, "label", known.classes, known.units, True, False, known.flagged)
+    spec = SumSpec(known.columns, "label", known.classes, known.units, False, known.flagged)
     whole = None
     for cut in ((0, 1), (1, 2), (2, 333), (333, 700)):
         adding = Adding(spec, compiled)

@@ -29,7 +29,7 @@ def ask(d: int, row_bound: float = 1.0, bounds=None, **more) -> SumSpec:
         limits = np.array(bounds, dtype=float)
         units = Units.within(limits, limits.mean(axis=1) * 0.7, row_bound)
     spec = {"columns": tuple(f"x{j}" for j in range(d)), "label": "", "classes": (), "units": units}
-    return SumSpec(**spec | {"private": True, "drop": False} | more)
+    return SumSpec(**spec | {"drop": False} | more)
 
 
 @settings(max_examples=300, deadline=None)
@@ -43,7 +43,6 @@ def test_every_row_becomes_the_whole_numbers_of_the_proof(rows, bound, bounded):
     whole, hole = adding._whole(np.ascontiguousarray(rows.T))
     assert whole.T.tolist() == expected.tolist()
     assert hole.tolist() == (~np.isfinite(rows)).any(axis=1).tolist()
-    assert adding.holes.tolist() == (~np.isfinite(rows)).sum(axis=0).tolist()
 
 
 def test_the_length_is_judged_exactly_in_floating_point():
@@ -52,25 +51,21 @@ def test_the_length_is_judged_exactly_in_floating_point():
     rows = np.vstack([full, full + [[0, 0, 0, 1]] * 2]) / UNIT
     adding = Adding(ask(4))
     whole, _ = adding._whole(np.ascontiguousarray(rows.T))
-    assert adding.long == 2
     assert whole.T[:2].tolist() == full[:2].tolist()
     assert ((whole**2).sum(axis=0) <= UNIT**2).all()
 
 
-@pytest.mark.parametrize("private", [True, False])
 @pytest.mark.parametrize("bounded", [True, False])
-def test_without_numba_the_numbers_are_the_same(private, bounded):
+def test_without_numba_the_numbers_are_the_same(bounded):
     rng = np.random.default_rng(0)
     cells = rng.normal(size=(4, 3_000)) * rng.choice([0.1, 1.0, 1e200], size=3_000)
     cells[rng.integers(0, 4, 50), rng.integers(0, 3_000, 50)] = rng.choice([np.nan, np.inf], 50)
-    asked = ask(4, 1.7, [(-2.0, 2.0)] * 4 if bounded else None, private=private)
+    asked = ask(4, 1.7, [(-2.0, 2.0)] * 4 if bounded else None)
     fast, slow = Adding(asked), Adding(asked, compiled=False)
     assert (fast.kernel is None, slow.kernel is None) == (False, True)
     one, two = fast._whole(cells), slow._whole(cells)
     np.testing.assert_array_equal(one[0], two[0])
     np.testing.assert_array_equal(one[1].astype(bool), two[1])
-    assert (fast.long, fast.holes.tolist()) == (slow.long, slow.holes.tolist())
-    assert bounded or fast.long > 900  # every third row is beyond floating point, and counted
 
 
 def literal(rows: np.ndarray, columns: tuple[str, ...]) -> tuple[int, ...]:

@@ -15,16 +15,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import privcov
-from privcov import Dataset, PrivateDataset
+from privcov import PrivateDataset
 from privcov.core import parallel
-from privcov.measurements.clipping import clip_rows
-from privcov.measurements.exact.file_pass import file_moment, table_pass, table_sums
+from privcov.measurements.exact.file_pass import table_pass, table_sums
 from privcov.measurements.exact.file_pass.file_moment import sums_of
 from privcov.measurements.exact.file_pass.marks import marks_of
 from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, noiseless_gram
 from privcov.measurements.exact.moment import NoisySum, measure_exactly
 from privcov.measurements.exact.reading import read_sum
-from privcov.measurements.moment import clipped_moment
 from privcov.tables import readers
 from privcov.tables.dataset import RowsInFiles
 from privcov.tables.readers import TableFileError
@@ -66,8 +64,8 @@ def private(paths, **more) -> PrivateDataset:
 
 
 def numbers(found: table_sums.Sums) -> tuple:
-    arrays = found.holes, found.high, found.low, found.lines, found.counts
-    return found.seen, found.dropped, found.unlisted, found.long, [a.tolist() for a in arrays], found.marks
+    arrays = found.high, found.low, found.lines, found.counts, found.norms
+    return found.seen, [a.tolist() for a in arrays], found.marks
 
 
 @pytest.mark.parametrize("how", [{"bounds": BOUNDS}, {"bounds": None, "row_bound": 1.5}])
@@ -95,12 +93,11 @@ def test_the_sums_are_those_of_the_rows_in_memory(tmp_path, how, more, labelled)
     block=st.sampled_from([1, 7, 64, 8192]),
     group=st.sampled_from([37, 10_000]),
     workers=st.sampled_from(["1", "3"]),
-    is_private=st.booleans(),
 )
 def test_the_bits_do_not_depend_on_cuts_order_blocks_formats_or_workers(
-    tmp_path_factory, monkeypatch, cuts, kinds, order, block, group, workers, is_private
+    tmp_path_factory, monkeypatch, cuts, kinds, order, block, group, workers
 ):
-    rows, labels = rows_of(holes=is_private)
+    rows, labels = rows_of()
     folder = tmp_path_factory.mktemp("t")
     pieces = np.split(np.arange(900), sorted(cuts))
     paths = [write(folder / f"{i}{kinds[i]}", rows[at], labels[at], group) for i, at in enumerate(pieces)]
@@ -108,20 +105,11 @@ def test_the_bits_do_not_depend_on_cuts_order_blocks_formats_or_workers(
     with monkeypatch.context() as patch:
         patch.setenv("PRIVCOV_WORKERS", workers)
         patch.setattr(table_pass, "BLOCK_ROWS", block)
-        patch.setattr(table_pass, "PUBLIC_BLOCK_ROWS", block)
-        if is_private:
-            table = private(paths)
-            found = sums_of(table, SECRETS)
-            memory = PrivateDataset.from_rows(rows, bounds=BOUNDS, labels=labels, classes=CLASSES)
-            assert found.marks == marks_of(rows, table.facts.columns, SECRETS, code=memory._class_of)
-            assert found.gram(2).tolist() == noiseless_gram(memory, 2).tolist()
-        else:
-            table = Dataset.from_files(paths, bounds=BOUNDS, label="y", classes=CLASSES, row_bound=0.8)
-            found = file_moment.public_sums(table)
-            whole = write(folder / "whole.parquet", rows, labels)
-            same = Dataset.from_files(whole, bounds=BOUNDS, label="y", classes=CLASSES, row_bound=0.8)
-            assert numbers(found) == numbers(file_moment.public_sums(same))
-            assert found.long > 100
+        table = private(paths)
+        found = sums_of(table, SECRETS)
+        memory = PrivateDataset.from_rows(rows, bounds=BOUNDS, labels=labels, classes=CLASSES)
+        assert found.marks == marks_of(rows, table.facts.columns, SECRETS, code=memory._class_of)
+        assert found.gram(2).tolist() == noiseless_gram(memory, 2).tolist()
 
 
 def test_merging_is_associative_and_commutative_beyond_64_bits(tmp_path):
@@ -171,7 +159,7 @@ def test_blocks_are_carried_before_a_limb_is_full(monkeypatch):
 
 
 def _ask_of_one() -> table_sums.SumSpec:
-    return table_sums.SumSpec(("x",), "", (), Units.unbounded(1, 1.0), private=True, drop=False)
+    return table_sums.SumSpec(("x",), "", (), Units.unbounded(1, 1.0), drop=False)
 
 
 def test_the_longest_rows_add_up_exactly_over_many_blocks():
@@ -184,7 +172,7 @@ def test_the_longest_rows_add_up_exactly_over_many_blocks():
     assert n * UNIT**2 > 2**63
     assert found.second()[0, 0] == n * UNIT**2
     assert found.gram(1)[0, 0] == n * UNIT**2  # Python's integers, where 64 bits do not do
-    assert (found.lines[0, 0], found.counts[0], found.long) == (n * UNIT, n, 0)
+    assert (found.lines[0, 0], found.counts[0]) == (n * UNIT, n)
 
 
 # --- the measurement ----------------------------------------------------------------------------------------
@@ -243,86 +231,14 @@ def test_noise_that_would_not_fit_is_refused_before_it_is_paid(tmp_path):
         measure_exactly(memory, privcov.ZCDP(1e-3), shape="isotropic")
 
 
-# --- public rows --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("compiled", [True, False])
-def test_public_rows_just_beyond_the_bound_are_brought_to_it(compiled):
-    """Every entry of k k' is within 2^-20 of the clipped row's, but for the 2^-42 of two roundings."""
-    d, rng = 200, np.random.default_rng(0)
-    rows = np.vstack([np.eye(d)[:3], np.full((1, d), d**-0.5), rng.normal(size=(4, d))])
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    rows = np.vstack([rows * f for f in (1 - 1e-5, 1.0, 1 + 1e-6, 1 + 1e-5, 1 + 1e-4, 3.0, 1e100)])
-    adding = table_sums.Adding(
-        table_sums.SumSpec(("x",) * d, "", (), Units.unbounded(d, 1.0), private=False, drop=False), compiled
-    )
-    whole = adding._whole(np.ascontiguousarray(rows.T))[0].T / UNIT
-    assert adding.long == 5 * 8
-    for k, row in zip(whole, clip_rows(rows, 1.0), strict=True):
-        assert np.abs(np.outer(k, k) - np.outer(row, row)).max() <= 2**-20 + 2**-42
-    assert np.linalg.norm(whole, axis=1).max() <= 1 + np.sqrt(d) / 2 / UNIT
-
-
-def test_public_rows_at_every_bound_are_none_that_were_shortened(tmp_path):
-    """Answers of yes and no lie on the bound exactly; rounding to whole numbers makes them longer or shorter."""
-    rows = np.random.default_rng(0).integers(0, 2, (50, 7)).astype(float)
-    pq.write_table(pa.table({f"x{j}": rows[:, j] for j in range(7)}), tmp_path / "t.parquet")
-    files = Dataset.from_files(tmp_path / "t.parquet", bounds=[(0.0, 1.0)] * 7)
-    assert file_moment.rows_shortened(files) == 0
-
-
-def test_a_release_from_public_files_is_that_of_the_rows(tmp_path):
-    rows, labels = rows_of(holes=False)
-    told = {"bounds": BOUNDS, "name": "one name, one stream of noise"}
-    path = write(tmp_path / "t.csv", rows, labels)
-    files = Dataset.from_files(path, columns=["x1", "x2", "x3"], **told)
-    memory = Dataset.from_rows(rows, **told)
-    guarantee = privcov.ZCDP(0.5)
-    one, two = (privcov.release(x, guarantee, "auto-cov", random_state=4) for x in (files, memory))
-    np.testing.assert_allclose(one.covariance, two.covariance, rtol=1e-5, atol=1e-6)
-    for against in ("sample", "nonprivate"):
-        assert privcov.error(one, files, against=against) == pytest.approx(
-            privcov.error(two, memory, against=against), rel=1e-4
-        )
-    other = Dataset.from_files(path, row_bound=0.5, columns=["x1", "x2", "x3"], **told)
-    with pytest.raises(ValueError, match="which shortens"):
-        privcov.error(one, other)
-    assert privcov.error(one, other, against="nonprivate") > 0
-
-
 def test_what_needs_rows_in_memory_is_refused_in_one_sentence(tmp_path):
     rows, labels = rows_of(holes=False)
-    files = Dataset.from_files(write(tmp_path / "t.csv", rows, labels), columns=["x1", "x2"], row_bound=1.0)
+    files = private(write(tmp_path / "t.csv", rows, labels))
     with pytest.raises(RowsInFiles, match="stay in their files"):
-        privcov.release(files, privcov.ZCDP(0.5), "coinpress", random_state=0)
+        files.files.mean()
     for act in (np.asarray, len, list, lambda x: x[0], lambda x: x.mean(), lambda x: x @ x.T):
         with pytest.raises(TypeError):
-            act(files.rows)
-
-
-def test_missing_cells_of_public_rows(tmp_path):
-    rows, labels = rows_of(holes=False)
-    rows[5, 1] = np.nan
-    rows[9, 1] = np.inf
-    rows[11, 2] = np.nan
-    path = write(tmp_path / "t.parquet", rows, labels)
-    named = {"columns": ["x1", "x2", "x3"], "bounds": BOUNDS}
-    with pytest.raises(ValueError, match="'x2' of 'files' has 2 missing"):
-        clipped_moment(Dataset.from_files(path, **named), n_anchors=0)
-    kept = Dataset.from_files(path, missing="drop-row", **named)
-    assert kept.n == 897
-    memory = Dataset.from_rows(np.delete(rows, [5, 9, 11], axis=0), bounds=BOUNDS)
-    np.testing.assert_allclose(clipped_moment(kept, n_anchors=1), clipped_moment(memory, n_anchors=1), atol=1e-6)
-
-
-def test_a_label_outside_the_list_is_refused_where_rows_are_public(tmp_path):
-    rows, labels = rows_of(holes=False)
-    labels = np.where(np.arange(900) < 4, "strange", labels)
-    path = write(tmp_path / "t.parquet", rows, labels)
-    with pytest.raises(ValueError, match="4 rows"):
-        clipped_moment(Dataset.from_files(path, row_bound=1.0, label="y", classes=CLASSES), n_anchors=2)
-    with pytest.raises(ValueError, match="needs classes"):
-        Dataset.from_files(path, row_bound=1.0, label="y")
+            act(files.files)
 
 
 # --- what goes wrong ----------------------------------------------------------------------------------------
@@ -339,20 +255,17 @@ def test_other_rows_than_were_counted_are_refused(tmp_path):
         table_pass.add_up(type(files)(counted, files.shape), ask)
 
 
-@pytest.mark.parametrize("of_private_rows", [True, False])
-def test_a_failure_in_a_worker_carries_no_cell(tmp_path, monkeypatch, of_private_rows):
+def test_a_failure_in_a_worker_carries_no_cell(tmp_path, monkeypatch):
     rows, labels = rows_of()
     path = write(tmp_path / "t.csv", rows, labels)
-    public = None if of_private_rows else Dataset.from_files(path, columns=["x1", "x2", "x3"], row_bound=1.0)
 
     def broken(*_):
         raise ValueError(f"could not use {rows[0, 0]!r}")
 
     monkeypatch.setattr(table_sums, "to_working", broken)
     with pytest.raises(table_pass.PassError) as caught:
-        sums_of(private(path)) if public is None else clipped_moment(public, n_anchors=0)
-    kind = "" if of_private_rows else " (ValueError)"  # what went wrong may depend on a row
-    assert str(caught.value) == f"A part of the table could not be summed{kind}."
+        sums_of(private(path))
+    assert str(caught.value) == "A part of the table could not be summed."
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
 

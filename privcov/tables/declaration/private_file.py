@@ -367,16 +367,8 @@ class Declaration:
         facts = self._facts()
         return PrivateDataset.from_files(paths, label=self.label, progress=progress, dialect=self.dialect, **facts)
 
-    def on_public_files(self, paths: Paths, progress: Progress | None = None) -> Dataset:
-        """Return the same table as one whose rows need no protection; see `Dataset.from_files`."""
-        missing: Literal["", "drop-row"] = "drop-row" if self.missing == "drop-row" else ""
-        facts = self.public_facts()
-        return Dataset.from_files(
-            paths, label=self.label, progress=progress, missing=missing, dialect=self.dialect, **facts
-        )
-
     def public_facts(self) -> dict[str, Any]:
-        """Return the arguments of `Dataset.from_files` and `Dataset.from_rows` but what differs."""
+        """Return the arguments of `Dataset.from_rows` but the rows."""
         if self.rows_per_person > 1 or self.person:
             several = f"person={self.person!r}" if self.person else f"rows_per_person={self.rows_per_person}"
             raise ValueError(

@@ -13,7 +13,7 @@ import pytest
 
 import privcov
 from privcov import Kind
-from privcov.tables.declaration.csv_file import read_header, read_public
+from privcov.tables.declaration.csv_file import read_header
 from privcov.tables.declaration.private_file import Column, Declaration, read_private
 from privcov.tables.readers import Dialect, TableFileError, describe, excel
 from tests.patience import patient
@@ -102,14 +102,6 @@ def test_a_sheet_has_the_numbers_of_the_csv_and_of_the_parquet_file(tmp_path):
     np.testing.assert_array_equal(upload._rows.T, found["xlsx"])
     in_file = declared.on_files(tmp_path / "t.xlsx")
     assert (in_file.facts.n, in_file.facts.columns) == (len(rows), upload.facts.columns)
-
-
-def test_a_public_sheet_is_read_by_both_doors(tmp_path):
-    (tmp_path / "t.xlsx").write_bytes(book([["a", "b"], [1, 0.25], [2, 0.5]]))
-    data = privcov.Dataset.from_files(tmp_path / "t.xlsx", bounds={"a": (0, 2), "b": (0, 1)})
-    assert (data.n, data.columns) == (2, ("a", "b"))
-    table = read_public(excel.as_csv((tmp_path / "t.xlsx").read_bytes(), "The file"))
-    np.testing.assert_array_equal(table, [[1, 0.25], [2, 0.5]])
 
 
 def test_the_header_alone_begins_a_declaration(tmp_path):

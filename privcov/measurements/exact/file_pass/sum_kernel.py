@@ -5,9 +5,6 @@ the same order, one cell at a time. Its test of the length is exact although it 
 numbers are not negative and rounding is monotone, so once a partial sum is above 2^40 it stays there; and while it is
 not, every partial sum is a whole number up to 2^40, which float64 holds. A row that is too long, or too large for
 floating point, shows a sum above 2^40 (or infinite), and is left to `whole_rows`.
-
-Public rows are judged by their own length, before they are rounded: rounding makes half of the rows that lie on the
-bound longer, and in memory none of these is shortened.
 """
 
 from __future__ import annotations
@@ -21,7 +18,6 @@ from privcov.core.extras import compiled
 def whole_cells(
     cells: np.ndarray,
     factor: float,
-    nearest: bool,
     bounded: bool,
     low: np.ndarray,
     high: np.ndarray,
@@ -30,7 +26,6 @@ def whole_cells(
     whole: np.ndarray,
     squares: np.ndarray,
     hole: np.ndarray,
-    holes: np.ndarray,
 ) -> None:
     """Fill ``whole``, the sum of squares of every row, and which rows have a missing cell."""
     d, b = cells.shape
@@ -40,16 +35,12 @@ def whole_cells(
     for j in range(d):
         column, out = cells[j], whole[j]
         lowest, highest, middle, size = low[j], high[j], origin[j], scale[j]
-        missing = 0
         for i in range(b):
             x = column[i]
             here = x - x == 0.0
-            missing += not here
             hole[i] |= not here
             if bounded:
                 x = (min(max(x, lowest), highest) - middle) / size
-            t = x * factor if here else 0.0
-            t = t if nearest else np.trunc(t)
-            out[i] = np.rint(t)
+            t = np.trunc(x * factor if here else 0.0)
+            out[i] = t
             squares[i] += t * t
-        holes[j] += missing

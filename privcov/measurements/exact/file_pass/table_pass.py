@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from privcov.core import parallel
-from privcov.measurements.exact.file_pass.table_sums import BLOCK_ROWS, PUBLIC_BLOCK_ROWS, Adding, Sums, SumSpec
+from privcov.measurements.exact.file_pass.table_sums import BLOCK_ROWS, Adding, Sums, SumSpec
 from privcov.tables.dataset import FileRows, Progress
 from privcov.tables.persons_in_files import IdsChanged
 from privcov.tables.public_facts import MAX_FILE_ROWS
@@ -42,12 +42,9 @@ def sum_part(part: Part, spec: SumSpec, pulse: _Pulse | None = None) -> Sums | R
     try:
         small = part.rows is not None and part.rows * len(spec.columns) < _FEW_CELLS
         adding = Adding(spec, compiled=not small)
-        rows = BLOCK_ROWS if spec.private else PUBLIC_BLOCK_ROWS
-        read = spec.sources, spec.label, rows
+        read = spec.sources, spec.label, BLOCK_ROWS
         kinds = tuple(kind for _, kind in spec.kinds)
-        # With kinds a cell that is none of their values is missing, at both doors.
-        lenient = spec.private or bool(kinds)
-        for block in blocks_of(part, *read, private=lenient, person=spec.person, kinds=kinds):
+        for block in blocks_of(part, *read, private=True, person=spec.person, kinds=kinds):
             adding.take(block)
             if pulse and not pulse.beat(block.cells.shape[1]):
                 return Refused("The pass was interrupted.")
@@ -62,9 +59,8 @@ def sum_part(part: Part, spec: SumSpec, pulse: _Pulse | None = None) -> Sums | R
         )
     except MemoryError:
         return Refused("The memory did not suffice for a block of the table. Use fewer workers (PRIVCOV_WORKERS).")
-    except Exception as problem:
-        why = "" if spec.private else f" ({type(problem).__name__})"  # even the kind of an error may depend on a row
-        return Refused(f"A part of the table could not be summed{why}.")
+    except Exception:  # even the kind of an error may depend on a row
+        return Refused("A part of the table could not be summed.")
 
 
 class _Pulse:

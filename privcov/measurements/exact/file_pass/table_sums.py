@@ -6,10 +6,6 @@ come, for public rows, how many rows the bound shortened and which cells are mis
 its fingerprint. A block of at most 8,192 rows is summed in float64, where every product and partial sum is a whole
 number up to 2^53; blocks are added up in two 64-bit limbs, enough for 10^10 rows.
 
-Public rows are shortened as numbers of their own and then rounded to the nearest whole ones instead of cut towards
-zero: nothing has to be proved of their length, which rounding moves by up to sqrt(d) / 2 steps, and the sums are then
-without the bias of 2^-21 that cutting gives every entry of a row.
-
 Where rows have the ids of persons, a row and its anchor have weights (`integer_gram.weighted`). Anchors are then as
 different as weights are, so their products are summed with the rest, behind the columns.
 
@@ -44,11 +40,9 @@ from privcov.tables.readers import Block
 from privcov.tables.units import InUnits, Units
 
 BLOCK_ROWS = 2**53 // UNIT**2
-PUBLIC_BLOCK_ROWS = 8000  # rounded rows may be longer than UNIT by sqrt(d) / 2
 _LIMB = 32
 # Below it UNIT / row_bound is too large for the compiled loop, and `whole_rows` divides twice.
 _SMALLEST_BOUND = 1e-90
-_USUAL_SQUARES = 2.0**1000  # longer rows may have overflowed
 
 assert MAX_FILE_ROWS * UNIT < 2**63, "the sum of a column over the largest table must fit into 64 bits"
 assert MAX_FILE_ROWS * UNIT**2 < 2 ** (63 + _LIMB), "a sum of squares over the largest table must fit into two limbs"
@@ -69,7 +63,6 @@ class SumSpec(InUnits):
     label: str
     classes: tuple[str, ...]
     units: Units
-    private: bool
     drop: bool
     flagged: tuple[int, ...] = ()
     secrets: tuple[int, ...] | None = None
@@ -77,11 +70,6 @@ class SumSpec(InUnits):
     anchor: int = ANCHOR
     ids: PartIds | None = None
     kinds: Kinds = ()
-
-    @property
-    def cut(self) -> bool:
-        """Whether rows are cut to whole numbers, as private ones are; public ones without kinds are rounded."""
-        return self.private or bool(self.kinds)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -93,19 +81,13 @@ class SumSpec(InUnits):
 class Sums:
     """Exact sums over rows: NOT private.
 
-    seen: rows read. dropped, unlisted: rows left out for a missing cell, and for a label that is not in the list. long:
-    rows that the row bound shortened. holes: missing or infinite cells of each column. high, low: p x p int64, sum k
-    k' = high 2^32 + low with 0 <= low < 2^32; p = w, the columns and their flags, or w + c where rows have the ids of
-    persons: then the weighted anchors of the classes come last. lines: w x c int64, the sum of k in each class (c = 1
-    without classes). counts: the rows of each class. norms: of private rows, what `norm_counts` returns. marks: see
-    marks.py; where secrets were given.
+    seen: rows read. high, low: p x p int64, sum k k' = high 2^32 + low with 0 <= low < 2^32; p = w, the columns and
+    their flags, or w + c where rows have the ids of persons: then the weighted anchors of the classes come last. lines:
+    w x c int64, the sum of k in each class (c = 1 without classes). counts: the rows of each class. norms: what
+    `norm_counts` returns. marks: see marks.py; where secrets were given.
     """
 
     seen: int
-    dropped: int
-    unlisted: int
-    long: int
-    holes: np.ndarray
     high: np.ndarray
     low: np.ndarray
     lines: np.ndarray
@@ -121,10 +103,6 @@ class Sums:
             marks = together(marks, other.marks)
         return Sums(
             self.seen + other.seen,
-            self.dropped + other.dropped,
-            self.unlisted + other.unlisted,
-            self.long + other.long,
-            self.holes + other.holes,
             self.high + other.high + (low >> _LIMB),
             low & (2**_LIMB - 1),
             self.lines + other.lines,
@@ -163,8 +141,8 @@ class Adding:
         self.limits = (np.zeros((d, 2)) if spec.bounds is None else spec.bounds).T.copy()
         self.most, self.flag = most_entries(spec.units)[:, None], flag_of(spec.units, spec.flagged)
         self.place = {name: i for i, name in enumerate(spec.classes)}
-        self.seen = self.dropped = self.unlisted = self.long = self.blocks = 0
-        self.holes, self.counts, self.norms = np.zeros(d, np.int64), np.zeros(c, np.int64), np.zeros(BINS, np.int64)
+        self.seen = self.blocks = 0
+        self.counts, self.norms = np.zeros(c, np.int64), np.zeros(BINS, np.int64)
         w = d + len(spec.flagged)
         p = w + c * bool(spec.person)
         self.high, self.low, self.lines = (np.zeros(shape, np.int64) for shape in ((p, p), (p, p), (w, c)))
@@ -185,15 +163,13 @@ class Adding:
         if out.any():
             whole[:, out] = 0.0
         self.seen += len(out)
-        self.dropped += int(hole.sum())
-        self.unlisted += int((~hole & (code < 0)).sum())
         kept = np.where(out, len(self.counts), code)
         self.counts += np.bincount(kept, minlength=len(self.counts) + 1)[:-1]
         of_person = self.weighing.rows_of_persons(block) if self.weighing else None
         c = len(self.counts)
         lines = whole.sum(axis=1, keepdims=True) if c == 1 else whole @ np.eye(c + 1)[kept][:, :c]
         self.lines += lines.astype(np.int64)
-        if self.spec.private and len(cells) >= FEWEST_COLUMNS:
+        if len(cells) >= FEWEST_COLUMNS:
             self.norms += counts_of((whole[: len(cells)] ** 2).sum(axis=0), of_person)
         if of_person is not None:
             whole = self._weighted(whole, kept, of_person)
@@ -217,50 +193,38 @@ class Adding:
             whole, squares, hole = self._slowly(cells)
         else:
             whole, squares, hole = np.empty((d, b)), np.empty(b), np.empty(b, np.uint8)
-            units = not spec.cut, spec.bounds is not None, *self.limits, spec.origin, spec.scale
-            self.kernel.whole_cells(cells, UNIT / spec.row_bound, *units, whole, squares, hole, self.holes)
-        # A public row on the bound is not shortened for the last digits of its length.
-        longest = UNIT**2 if spec.cut else UNIT**2 * (1 + (d + 16) * 2**-52)
+            units = spec.bounds is not None, *self.limits, spec.origin, spec.scale
+            self.kernel.whole_cells(cells, UNIT / spec.row_bound, *units, whole, squares, hole)
         flags = ~np.isfinite(cells[list(spec.flagged)])
-        long = np.flatnonzero(squares > longest - flags.sum(axis=0) * self.flag**2)
+        long = np.flatnonzero(squares > UNIT**2 - flags.sum(axis=0) * self.flag**2)
         if len(long):
-            self.long += len(long)
-            self._shorten(cells, whole, squares, long)
-        if spec.cut and (self.most < UNIT).any():
+            self._shorten(cells, whole, long)
+        if (self.most < UNIT).any():
             np.clip(whole, -self.most, self.most, out=whole)
         keep_one_level(whole.T, spec.units)
         return (np.concatenate([whole, flags * float(self.flag)]) if spec.flagged else whole), hole
 
-    def _shorten(self, cells: np.ndarray, whole: np.ndarray, squares: np.ndarray, long: np.ndarray) -> None:
+    def _shorten(self, cells: np.ndarray, whole: np.ndarray, long: np.ndarray) -> None:
         """Scale the long rows of ``whole`` to the bound, in place."""
-        if not self.spec.cut:
-            usual = long[squares[long] < _USUAL_SQUARES]
-            whole[:, usual] = np.rint(self._steps(cells[:, usual]) * (UNIT / np.sqrt(squares[usual])))
-            long = long[squares[long] >= _USUAL_SQUARES]
-        if len(long):
-            holes = ~np.isfinite(cells[list(self.spec.flagged)][:, long].T)
-            working = to_working(self.spec.units, cells[:, long].T)
-            rows = flagged_rows(working, self.spec.row_bound, holes, flag=self.flag)
-            whole[:, long] = rows[:, : len(cells)].T
+        holes = ~np.isfinite(cells[list(self.spec.flagged)][:, long].T)
+        working = to_working(self.spec.units, cells[:, long].T)
+        rows = flagged_rows(working, self.spec.row_bound, holes, flag=self.flag)
+        whole[:, long] = rows[:, : len(cells)].T
 
     def _slowly(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Compute what the kernel computes, by numpy."""
-        missing = ~np.isfinite(cells)
-        self.holes += missing.sum(axis=1)
-        steps, squares = self._steps(cells), np.zeros(cells.shape[1])
+        steps = self._steps(cells)
         with np.errstate(over="ignore"):
-            for line in steps:  # in the order of the kernel: the squares of public rows are not whole
-                squares += line * line
-        return np.rint(steps), squares, missing.any(axis=0)
+            squares = (steps * steps).sum(axis=0)
+        return steps, squares, ~np.isfinite(cells).all(axis=0)
 
     def _steps(self, cells: np.ndarray) -> np.ndarray:
-        """Return the rows in steps of row_bound / UNIT, d x b: cut to whole numbers where `SumSpec.cut` says so."""
+        """Return the rows in steps of row_bound / UNIT, cut to whole numbers, d x b."""
         bound = self.spec.row_bound
         with np.errstate(over="ignore"):
             y = to_working(self.spec.units, cells.T).T
             y = y * (UNIT / bound) if bound >= _SMALLEST_BOUND else y / bound * UNIT
-        y = np.where(np.isfinite(cells), y, 0.0)
-        return np.trunc(y) if self.spec.cut else y
+        return np.trunc(np.where(np.isfinite(cells), y, 0.0))
 
     def _codes(self, block: Block) -> np.ndarray:
         """Return the position of every row's class in the list, -1 for none; 0 without classes."""
@@ -281,8 +245,7 @@ class Adding:
         if self.weighing:
             self.weighing.end()
         marks = self.marking.sums if self.marking else None
-        numbers = self.seen, self.dropped, self.unlisted, self.long
-        return Sums(*numbers, self.holes, self.high, self.low, self.lines, self.counts, self.norms, marks)
+        return Sums(self.seen, self.high, self.low, self.lines, self.counts, self.norms, marks)
 
 
 def kernel() -> ModuleType | None:
