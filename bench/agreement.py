@@ -46,7 +46,8 @@ def released(n: int, d: int, guarantee: privcov.ZCDP, spread: float | None, stru
     with tempfile.TemporaryDirectory() as folder:
         ledger = Ledger(Path(folder) / "ledger.sqlite")
         ledger.set_limit("t", privcov.ZCDP(1e9) if isinstance(guarantee, privcov.ZCDP) else privcov.ApproxDP(1e6, 0.01))
-        made = [privcov.release_private(table, guarantee, ledger=ledger, draw=k + 1) for k in range(RELEASES)]
+        how = {"row_bound_search": "off" if spread is None else "auto"}
+        made = [privcov.release_private(table, guarantee, ledger=ledger, draw=k + 1, **how) for k in range(RELEASES)]
     return np.array([np.linalg.norm(one.covariance - sample) / np.linalg.norm(sample) for one in made])
 
 

@@ -150,10 +150,10 @@ def search_note(measured: Measured) -> tuple[str, ...]:
     before = measured.row_bound / found.factor
     if not found.halvings:
         return (f"Row bound search: kept the row bound {before:.4g}.",)
-    share = min(found.longer / measured.rows, 1.0)
+    persons = ", by the weight of their persons" if found.steps > 1 else ""
     return (
-        f"Row bound search: shortened the row bound from {before:.4g} to {measured.row_bound:.4g}; about "
-        f"{100 * share:.2g} % of the rows are longer.",
+        f"Row bound search: shortened the row bound from {before:.4g} to {measured.row_bound:.4g}; by its noisy counts "
+        f"{found.longer(measured.rows)} are longer{persons}.",
     )
 
 

@@ -128,8 +128,9 @@ class UnbiasedMoments:
         gaps = ", a missing cell as the typical value of its column" if filled else ""
         search, found = self.measured.search, ""
         if search is not None and search.halvings:
-            share = min(search.longer / max(self.measured.rows, 1.0), 1.0)
-            found = f" that a search found (about {100 * share:.2g} % of the rows are longer, and are shortened)"
+            weight = ", by the weight of their persons," if search.steps > 1 else ""
+            longer = search.longer(self.measured.rows)
+            found = f" that a search found (by its noisy counts {longer}{weight} are longer, and are shortened)"
         return f"the clipped population: cells within their limits, rows within the row bound{found}{gaps}{about}"
 
     @property

@@ -561,8 +561,13 @@ def _raw(raw: dict, read: dict) -> Measured:
     if "search" in raw:
         stored = raw["search"]
         _array("counts", stored["counts"], (BINS,))
-        halved, steps = (checks.whole(name, stored[name], low) for name, low in (("halvings", 0), ("steps", 1)))
-        norms = read["events"][checks.whole("event", stored["event"], 0)]
+        halved, steps = (
+            checks.whole("halvings", stored["halvings"], 0, BINS - 1),
+            checks.whole("steps", stored["steps"], 1),
+        )
+        norms = read["events"][checks.whole("event", stored["event"], 0, len(read["events"]) - 1)]
+        if norms.share != "norms" or set(stored) != {"counts", "halvings", "steps", "event"}:
+            raise ValueError("search must hold counts, halvings, steps and the event of the norms.")
         search = RowBoundSearch(tuple(stored["counts"]), halved, norms, steps)
     return Measured(matrix, distribution, event, raw["centre"], n, bound, read.get("count"), square, flags, search)
 

@@ -20,9 +20,11 @@ from privcov.core import accounting, checks
 from privcov.core.guarantees import Guarantee, with_level
 from privcov.core.keys import MethodKey
 from privcov.core.randomness import RandomState, seed_of, stream
+from privcov.measurements.exact.integer_gram import UNIT
+from privcov.measurements.exact.norm_counts import counts_event, counts_of, halvings_of, shares
 from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.matrices import correlation
-from privcov.releases.private_request import PrivateRequest, private_request
+from privcov.releases.private_request import USUAL, PrivateRequest, private_request
 from privcov.releases.public import doubt_of
 from privcov.steward.example_rows import ROWS, STRUCTURES, Invention, planned_anchor
 from privcov.steward.preview import simulated_release
@@ -121,6 +123,8 @@ def expect(
     structure: Literal["factor", "blocks", "neighbours", "independent"] = "factor",
     strength: float = 0.5,
     row_bound_fraction: float | None = None,
+    row_bound_search: bool | None = None,
+    target: Literal["sample", "population"] = "sample",
     releases: int | None = None,
     random_state: RandomState = None,
 ) -> Expectation:
@@ -148,6 +152,11 @@ def expect(
         The largest correlation, from 0 to 0.99.
     row_bound_fraction : float or None
         The row bound as a part of the longest possible row, from 0.001 to 1; None: what follows from the declaration.
+    row_bound_search : bool or None
+        Whether a release by ``auto-cov`` of ten columns or more searches for a shorter row bound. None: as a
+        declaration does that has bounds alone, so with a ``spread`` and without a ``row_bound_fraction``.
+    target : {"sample", "population"}
+        What the errors are to, and what ``auto-cov`` estimates: the covariance of the rows, or the one behind them.
     releases : int or None
         Number of simulated releases, from 2, rounded up to a multiple of the five tables. None: about as many as a
         second allows.
@@ -181,18 +190,32 @@ def expect(
     facts = dataclasses.replace(_declared(d, spread, row_bound_fraction), n=n)
     wanted = Invention(n, checks.one_of("structure", structure, tuple(STRUCTURES)), strength)
     seed = seed_of(random_state)
-    request = private_request(method, facts, guarantee)
+    if row_bound_search is None:
+        row_bound_search = spread is not None and row_bound_fraction is None
+    own = {"target": checks.one_of("target", target, ("sample", "population"))} if method == USUAL[0] else {}
+    search = {"row_bound_search": "auto"} if row_bound_search and own else {}
+    request = private_request(method, facts, guarantee, parameters=own | search)
     if request.method.card.target != "covariance":
         raise ValueError(f"{request.method.card.label} estimates a precision matrix. Choose a covariance method.")
-    law, event = request.noise(n), request.event()
+    said, events = "", request.events()
+    if request.wanted.search:
+        bound = _bound_found(request, spread, structure, strength, seed)
+        said, law = ", by a search", request.noise(n, bound)
+        facts, row_bound_fraction = bound, bound.row_bound_fraction
+        request = private_request(method, facts, guarantee, parameters=own)
+    else:
+        law = request.noise(n)
     count = max(10, min(_MOST, _WORK // d**2)) if releases is None else checks.whole("releases", releases, 2, 10_000)
     per = math.ceil(count / _TABLES)
     tables = _tables(n, d, spread, row_bound_fraction, structure, strength, seed)
+    population = wanted.correlation(d) * (spread or 1.0) ** 2 / facts.scale[0] ** 2
+    if target == "population":
+        tables = [dataclasses.replace(table, covariance=population) for table in tables]
     found = [_released(request, table, law, range(per * j, per * (j + 1)), seed) for j, table in enumerate(tables)]
     errors, squares = (np.concatenate(part) for part in zip(*found, strict=True))
     means = [one.mean() for one, _ in found]
     low, high = (float(q) for q in np.quantile(errors, (0.05, 0.95)))
-    population = float(np.linalg.norm(wanted.correlation(d)))
+    size = float(np.linalg.norm(wanted.correlation(d)))
     return Expectation(
         n,
         d,
@@ -205,8 +228,8 @@ def expect(
         zeros=1.0,
         diagonal=float(np.mean([table.error_of(np.diag(np.diag(table.covariance))) for table in tables])),
         nonprivate=float(np.mean([table.error_of(table.clipped * facts.row_bound**2) for table in tables])),
-        sampling=math.sqrt((d * d + population**2) / n) / population,
-        attacker=accounting.attacker_success(accounting.trade_off_of((event,), guarantee)),
+        sampling=math.sqrt((d * d + size**2) / n) / size,
+        attacker=accounting.attacker_success(accounting.trade_off_of(events, guarantee)),
         table=(
             f"{STRUCTURES[structure]}, correlation {0 if structure == 'independent' else strength:g}; "
             + (
@@ -214,10 +237,33 @@ def expect(
                 if spread is None
                 else f"deviation {spread:g} of half a range"
             )
-            + f"; rows are shortened to {facts.units.row_bound / facts.units.longest:.2g} of the longest"
+            + f"; rows are shortened to {facts.units.row_bound / facts.units.longest:.2g} of the longest{said}"
         ),
         errors=errors,
     )
+
+
+def _bound_found(
+    request: PrivateRequest, spread: float | None, structure: str, strength: float, seed: int
+) -> PublicFacts:
+    """Return the facts under the row bound that a search finds in an invented table, up to the noise of its counts."""
+    facts, wanted = request.input.facts, request.wanted
+    assert facts.n is not None, "the number of rows is public"
+    y = _rows(min(facts.n, max(ROWS, _CELLS // facts.d)), facts, spread, structure, strength, _TABLES * seed)
+    squares = np.minimum((y * y).sum(axis=1) / facts.row_bound**2, 1.0) * UNIT**2
+    counts = counts_of(squares, None) * (facts.n / len(y))
+    first, rest = shares(wanted.share, wanted.search)
+    return facts.shortened(2.0 ** (-halvings_of(counts.tolist(), facts, counts_event(facts, first), rest) / 2))
+
+
+def _rows(
+    rows: int, facts: PublicFacts, spread: float | None, structure: str, strength: float, seed: int
+) -> np.ndarray:
+    """Return invented normal rows in working units."""
+    drawn = stream(seed, "rows", 0, "expect", "invented").standard_normal((rows, facts.d))
+    correlation = Invention(rows, structure, strength).correlation(facts.d)
+    cells = (spread or 1.0) * drawn @ np.linalg.cholesky(correlation + 1e-12 * np.eye(facts.d)).T
+    return facts.units.to_working(cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,10 +322,7 @@ def _table(
 ) -> _Table:
     """Return an invented table of normal rows under the declaration."""
     facts = _declared(d, spread, fraction)
-    correlation = Invention(rows, structure, strength).correlation(d)
-    drawn = stream(seed, "rows", 0, "expect", "invented").standard_normal((rows, d))
-    cells = (spread or 1.0) * drawn @ np.linalg.cholesky(correlation + 1e-12 * np.eye(d)).T
-    y = facts.units.to_working(cells)
+    y = _rows(rows, facts, spread, structure, strength, seed)
     joint = np.hstack([y / facts.row_bound, np.ones((rows, 1))])
     joint[:, :-1] /= np.maximum(1.0, np.linalg.norm(joint[:, :-1], axis=1))[:, None]
     return _Table(np.cov(y, rowvar=False, bias=True).reshape(d, d), joint.T @ joint / rows)

@@ -21,17 +21,21 @@ def test_rows_fall_into_the_bins_by_hand():
     assert counts.sum() == 9  # the shortest and the zero row are not counted
 
 
-def literal(counts, std, n, noise):
+def literal(counts, std, n, noise, laplace):
     """The rule of the docstring of norm_histogram.py, in words: the best k of all that are allowed."""
     rows = max(sum(counts), 1.0) if n is None else n
-    visible = [k for k, c in enumerate(counts) if c > 3 * std]
+    least = (5 if laplace else 3) * std
+    visible = [k for k, c in enumerate(counts) if c > least]
     accounted = sum(counts[k] for k in visible)
-    if not visible or accounted < rows / 2:
+    if not visible or accounted < rows / 2 or rows / 2 < least:
         return 0
     hidden = [k for k in range(visible[-1]) if k not in visible]
     supposed = list(counts)
+    together, positive = sum(counts[k] for k in hidden), sum(max(counts[k], 0) for k in hidden)
     for k in hidden:
         supposed[k] = min(max(rows - accounted, 0) / len(hidden), std / 10)
+        if together > 2 * std * len(hidden) ** 0.5:
+            supposed[k] = together * max(counts[k], 0) / positive
     cost = {}
     for k in range(visible[-1] + 1):
         lost = sum(supposed[m] * (2 ** -(m + 0.5) - 2**-k) for m in range(k))
@@ -45,9 +49,9 @@ def test_the_bound_is_that_of_the_rule_as_it_is_written():
     for _ in range(400):
         std, noise, n = 10.0 ** rng.uniform(-1, 2), 10.0 ** rng.uniform(0, 4), int(rng.integers(1, 5000))
         counts = rng.multinomial(n, rng.dirichlet(np.full(BINS, 0.1))) + std * rng.standard_normal(BINS)
-        known = n if rng.random() < 0.5 else None
-        k = halvings(counts, std, known, noise)
-        assert k == literal(counts.tolist(), std, known, noise)
+        known, laplace = (n if rng.random() < 0.5 else None), bool(rng.random() < 0.5)
+        k = halvings(counts, std, known, noise, laplace=laplace)
+        assert k == literal(counts.tolist(), std, known, noise, laplace)
         found.add(k)
     assert len(found) > 10
 

@@ -250,7 +250,7 @@ def leaking(which: str, take, patch) -> list:
 
 def test_a_bound_by_the_exact_counts(monkeypatch):
     left, honest = leaking("measure_norms", lambda answer: answer[0], monkeypatch), norm_histogram.halvings
-    curious = lambda counts, std, n, noise: honest(left[0], 1e-9, None, 1e-9)  # noqa: E731
+    curious = lambda counts, std, n, noise, laplace: honest(left[0], 1e-9, None, 1e-9, laplace=laplace)  # noqa: E731
     monkeypatch.setattr(norm_histogram, "halvings", curious)
     caught("auto-cov", CONCENTRATED, monkeypatch, "depends on the rows")
 

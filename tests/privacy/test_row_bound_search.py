@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import os
 from fractions import Fraction
 
 import numpy as np
@@ -11,12 +12,14 @@ import pytest
 import privcov
 from privcov import ApproxDP, Kind, PrivateDataset, PureDP, ZCDP
 from privcov.core import accounting
+from privcov.ledger.fingerprint import fingerprint
 from privcov.measurements.exact import norm_counts
 from privcov.measurements.exact.moment import exact_sum, measure_exactly, planned_events
 from privcov.measurements.exact.norm_counts import STEPS, counts_event
 from privcov.measurements.exact.reading import read_sum
 from privcov.measurements.norm_histogram import BINS, SEARCH_SHARE
 from privcov.releases.private_request import private_request, view
+from privcov.tables.readers import TableFileError
 
 GUARANTEES = {"pure": PureDP(1.0), "approx": ApproxDP(1.0, 1e-6), "zcdp": ZCDP(0.1)}
 D = 12
@@ -239,3 +242,32 @@ def test_a_table_in_files_is_counted_and_summed_as_one_in_memory(more, tmp_path)
     ledger.set_limit("t", ZCDP(3.0))
     rel, again = (privcov.release_private(files, ZCDP(0.1), ledger=ledger, **SEARCH) for _ in range(2))
     assert np.array_equal(rel.raw.matrix, again.raw.matrix)
+
+
+def test_files_that_change_between_the_passes_are_refused(tmp_path):
+    """Other cells of the same size, written after the counts, with the time of the file put back."""
+    path, other = tmp_path / "t.csv", gaussian(3000, seed=5)
+    header = ",".join(f"x{k}" for k in range(D))
+
+    def write(rows: np.ndarray) -> None:
+        np.savetxt(path, rows, fmt="%+.12f", delimiter=",", header=header, comments="")
+
+    write(gaussian())
+    private = PrivateDataset.from_files(path, bounds=[(-8, 8)] * D, name="t")
+    fingerprint(private, b"k" * 32)
+    before = path.stat()
+    write(other)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_size == before.st_size
+    shorter = dataclasses.replace(private, facts=private.facts.shortened(0.5))
+    with pytest.raises(TableFileError, match="changed since the pass before"):
+        exact_sum(shorter, 1)
+
+
+@pytest.mark.parametrize("guarantee", [PureDP(0.3), PureDP(1.0), ZCDP(0.003)])
+def test_few_rows_are_not_searched_for_a_bin_that_chance_has_filled(guarantee):
+    """200 rows that fill their limits, 200 searches: without the threshold every tenth shortened all of them."""
+    rows = np.random.default_rng(1).uniform(-1, 1, (200, 10))
+    private = PrivateDataset.from_rows(rows, bounds=[(-1, 1)] * 10)
+    first, rest = norm_counts.shares(guarantee, SEARCH_SHARE)
+    assert {norm_counts.search_exactly(private, first, rest).halvings for _ in range(200)} == {0}

@@ -18,8 +18,8 @@ Checked here:
 Not checked here, but by `privcov verify`, which derives every file again and compares all bytes:
   - that the sensitivity bounds what one row, or one person, can change. The proof is in the file of PrivCov that the
     event names as its proof; that name, and the law of the event, are not checked here either;
-  - that declaration.json agrees with the facts in measurement.json, the method with the measurement, and a row bound
-    that was searched for with the noisy counts of the search;
+  - that declaration.json agrees with the facts in measurement.json, the method with the measurement, and of a search
+    of the row bound that it took place, its counts, and how often they halve the squared row bound;
   - matrices.npz, all other matrices, intervals, tables and texts: whoever forges them, and the hashes, is not found;
   - for tables with measured missing cells, the numbers of check 3. The last line of the output says so.
 

@@ -108,7 +108,7 @@ def search_exactly(private: PrivateDataset, share: BudgetShare, rest: BudgetShar
 
 def halvings_of(counts: Sequence[float], facts: PublicFacts, event: Event, rest: BudgetShare) -> int:
     """Return how often R^2 is halved, from the noisy counts and public facts."""
-    steps = steps_of(facts)
-    std = event.scale / steps * (math.sqrt(2) if event.mechanism == "laplace" else 1.0)
+    steps, laplace = steps_of(facts), event.mechanism == "laplace"
+    std = event.scale / steps * (math.sqrt(2) if laplace else 1.0)
     noise = noise_in_rows(rest, facts.d) * facts.rows_per_person
-    return halvings([count / steps for count in counts], std, facts.n, noise)
+    return halvings([count / steps for count in counts], std, facts.n, noise, laplace=laplace)

@@ -34,6 +34,8 @@ def sums_of(private: PrivateDataset, secrets: tuple[int, ...] | None = None, anc
     last: Pass | None = files.private_pass
     if anchor is None or not facts.person:  # without weights the anchor is multiplied with sums of rows
         anchor = ANCHOR if last is None else last.anchor
+    if secrets is None and last is not None:
+        secrets = last.secrets  # so that a pass under another row bound is seen to read the same cells
     # Sums under other facts, such as another bound, would have another sensitivity.
     if last is not None and last.facts is facts and last.anchor == anchor and secrets in (None, last.secrets):
         return last.sums
@@ -50,6 +52,10 @@ def sums_of(private: PrivateDataset, secrets: tuple[int, ...] | None = None, anc
         kinds=facts.kinds,
     )
     sums = add_up(files, spec)
+    if last is not None and secrets == last.secrets and sums.marks != last.sums.marks:
+        from privcov.tables.readers import TableFileError
+
+        raise TableFileError("The files changed since the pass before: their cells are others. Open them again.")
     if last is None or last.secrets is None or secrets is not None:  # one with secrets also serves who gives none
         files.private_pass = Pass(facts, secrets, anchor, sums)
     return sums
