@@ -11,6 +11,7 @@ import numpy as np
 from privcov.inference.answers import answers
 from privcov.metrics.errors import noise_edge, working
 from privcov.metrics.graphs import edges, noisy_matrix, partial_correlations
+from privcov.plots.errors import bars
 from privcov.plots.graphs import network, positions
 from privcov.plots.intervals import pairs
 from privcov.plots.look import Picture
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from privcov.releases.release import Release
+    from privcov.steward.expect import Expectation
 
 SIDE = 480  # pixels of a square figure
 _ROOM = 30  # pixels more for the numbers of the colour bar, which a page sets smaller
@@ -108,6 +110,22 @@ def errors_figure(rel: Release, *, dark: bool = False) -> go.Figure:
         most=_PAIRS,
     )
     return _shown(rel, picture, palette)
+
+
+def expectation_figure(found: Expectation, *, dark: bool = False) -> go.Figure:
+    """Return the expected error of a release as a bar, beside the answers to compare with."""
+    palette = in_theme(dark)
+    answers = [(found.method, found.error), ("clipping, without noise", found.nonprivate)]
+    answers += [("sampling", found.sampling), ("the variances alone", found.diagonal), ("zeros", found.zeros)]
+    figure = bars(answers, palette, quiet=4).figure
+    title = raised(f"{found.n:,} rows, {found.d} columns, {found.guarantee}")
+    figure.update_layout(
+        paper_bgcolor=palette.ground,
+        plot_bgcolor=palette.ground,
+        title={"text": title, "font": {"size": 14}, "y": 0.98, "yanchor": "top"},
+        margin={"t": _ROOM},
+    )
+    return figure
 
 
 def html(rel: Release) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.optimize import brentq
 
-from privcov.core import accounting, checks
+from privcov.core import accounting, checks, extras
 from privcov.core.guarantees import Guarantee, with_level
 from privcov.core.keys import MethodKey
 from privcov.core.randomness import RandomState, seed_of, stream
@@ -110,6 +110,13 @@ class Expectation:
             f"  attacker's best chance {self.attacker:.1%}\n"
             f"  for invented rows: {self.table}" + (f"\n  {doubt}" if doubt else "")
         )
+
+    def plot(self, *, dark: bool = False) -> Any:
+        """Return the expected error as a bar beside the answers to compare with, as a plotly figure."""
+        extras.require("plotly", "Figures")
+        from privcov.plots import notebook
+
+        return notebook.expectation_figure(self, dark=dark)
 
 
 @checks.explained

@@ -143,3 +143,10 @@ def test_errors_to_the_population_have_its_sampling_error():
     )
     assert sample.error < 0.05
     assert 0.05 < population.error < population.sampling
+
+
+def test_its_picture_has_the_error_and_what_it_is_compared_with():
+    found = privcov.expect(2_000, 6, privcov.ZCDP(0.5), random_state=0, releases=10)
+    (bar,) = found.plot().data
+    assert list(bar.x) == [100 * e for e in (found.error, found.nonprivate, found.sampling, found.diagonal, 1.0)]
+    assert "2,000 rows" in found.plot(dark=True).layout.title.text
