@@ -15,7 +15,7 @@ from privcov.core.guarantees import Guarantee
 from privcov.measurements.norm_histogram import SEARCH_SHARE
 from privcov.plots.matrices import colour_limit, still
 from privcov.plots.words import percent, plain, raised
-from privcov.steward.choices import Choice, choices
+from privcov.steward.choices import WORTH, Choice, choices
 from privcov.steward.example_rows import ExampleRows
 from privcov.steward.preview import Preview
 from privcov.tables.declaration.private_file import Declaration
@@ -86,9 +86,13 @@ def _search(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee) ->
     if declared is None or declared.row_bound_search or facts.d < FEWEST_COLUMNS:
         return
     key = ("search", simulated, guarantee, as_declared(facts))
+    whole = simulated.under(facts.shortened(1 / facts.row_bound_fraction))  # the search shortens it, and nothing else
     before, found = once(
-        key, lambda: [planned(simulated, guarantee, search=search, replicates=4).error for search in (False, True)]
+        key,
+        lambda: [planned(table, guarantee, search=table is whole, replicates=4).error for table in (simulated, whole)],
     )
+    if found > WORTH * before:
+        return
     st.markdown(
         f"**Search for the row bound**: a release spends {percent(SEARCH_SHARE)} of its guarantee on noisy counts of "
         f"the lengths of the rows, and shortens the row bound to where most end. Expected error "
@@ -101,7 +105,8 @@ def _declare_search() -> None:
     """Declare the table with a search for the row bound; in a callback."""
     session = owner_session()
     assert session.declared is not None  # the plan needs one
-    session.declared, session.look = dataclasses.replace(session.declared, row_bound_search=True), None
+    searched = dataclasses.replace(session.declared, row_bound_search=True, row_bound_fraction=1.0)
+    session.declared, session.look = searched, None
     drafts.fill(session.declared)
 
 
