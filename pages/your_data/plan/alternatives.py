@@ -96,7 +96,7 @@ def _search(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee) ->
     st.markdown(
         f"**Search for the row bound**: a release spends {percent(SEARCH_SHARE)} of its guarantee on noisy counts of "
         f"the lengths of the rows, and shortens the row bound to where most end. Expected error "
-        f"**{percent(found)}** instead of {percent(before)}. It looks at the rows, so it holds for another table too."
+        f"**{percent(found)}** instead of {percent(before)}. The search looks at the rows themselves, so it fits the private table too."
     )
     st.button("Apply", key="own-search", on_click=_declare_search, help="Declares the table so.")
 
