@@ -12,7 +12,7 @@ from pages.common.study import Study
 from pages.home import doors
 from privcov.metrics.errors import error, reference_matrix
 from privcov.plots.matrices import beyond, colour_limit, still
-from privcov.plots.words import powers
+from privcov.core.words import powers
 
 study = frame.page(frame.HOME)
 palette = frame.palette()

@@ -13,6 +13,7 @@ from pages.common.study import CSV
 from pages.estimate import shown
 from pages.your_data.declare import public_file
 from privcov.bundle.verdict import noise_on_entries
+from privcov.core.words import percent, plain
 from privcov.estimators.auto_cov import OFF, POPULATION, SAMPLE, mixture_of
 from privcov.estimators.base import METHODS
 from privcov.measurements.clipping import share_clipped
@@ -20,7 +21,6 @@ from privcov.metrics.errors import error, reference_matrix, waterfall
 from privcov.plots.errors import shares_bar
 from privcov.plots.errors import waterfall as waterfall_figure
 from privcov.plots.matrices import beyond, colour_limit, heatmap, own_limit
-from privcov.plots.words import percent, plain
 
 study = frame.page("Estimate", keeps=("more", "shown"))
 palette = frame.palette()

@@ -8,11 +8,11 @@ import streamlit as st
 from pages.common import cached, follow, frame, own_range, script, show, strip
 from pages.common.glossary import term
 from pages.estimate import shown
+from privcov.core.words import SCALED, plain
 from privcov.estimators.base import METHODS
 from privcov.measurements.clipping import share_clipped
 from privcov.metrics.errors import noise_edge, spectra
 from privcov.plots.spectra import in_words, spectrum
-from privcov.plots.words import SCALED, plain
 
 study = frame.page("Spectra")
 palette = frame.palette()

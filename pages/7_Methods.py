@@ -12,8 +12,8 @@ import privcov
 from pages.common import address, frame, glossary, show, strip
 from pages.common.study import Study
 from privcov.core.parameters import Spec
+from privcov.core.words import plain
 from privcov.estimators.base import MethodCard
-from privcov.plots.words import plain
 
 ANY = "All"
 STANDINGS = {

@@ -14,8 +14,8 @@ from typing import Any
 import pandas as pd
 
 from privcov.core.references import AUTHORS
+from privcov.core.words import percent, plain
 from privcov.estimators.base import METHODS
-from privcov.plots.words import percent, plain
 from replication import claims
 from replication.base import DEVIATIONS, Table, join_printed, text_claims
 from replication.catalogue import FIGURES, TABLES, TITLES, checks_of, results_of

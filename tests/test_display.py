@@ -18,7 +18,7 @@ import privcov
 from privcov import ApproxDP, Dataset, PureDP, Release, ZCDP
 from privcov.core import accounting, extras
 from privcov.core.guarantees import MECHANISMS, RELATIONS, Event
-from privcov.plots.words import raised
+from privcov.core.words import raised
 from privcov.releases import display
 from tests.forging import KINDS, released
 from tests.test_release_text import MADE, made

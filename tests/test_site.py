@@ -13,9 +13,9 @@ from pages.common.study import Study
 from pages.lessons import demos, player, site
 from pages.lessons.catalogue import LESSONS, NUMBERS
 from pages.lessons.simulated import SEED
+from privcov.core.words import percent
 from privcov.metrics.errors import error
 from privcov.plots.palette import LIGHT
-from privcov.plots.words import percent
 from tests.patience import patient
 
 ROOT = Path(__file__).resolve().parents[1]

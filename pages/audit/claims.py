@@ -12,7 +12,7 @@ from pages.common.fields import ends
 from pages.common.study import Study
 from privcov.attacks import catalogue, claims
 from privcov.core.guarantees import ApproxDP
-from privcov.plots.words import plain, powers, raised
+from privcov.core.words import plain, powers, raised
 
 KEEPS = tuple(f"claims.{name}" for name in ("epsilon", "delta", "n", "d", "verdict"))
 _ORDER = (

@@ -12,8 +12,8 @@ from pages.common.study import Study
 from privcov.attacks import disclosure
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, GaussianDP, PureDP, ZCDP
+from privcov.core.words import powers
 from privcov.plots import audit as pictures
-from privcov.plots.words import powers
 
 _KINDS = {"pure": "Pure", "approx": "Approximate", "zcdp": "zCDP", "gdp": "Gaussian noise"}
 _LEVEL_NAMES = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}

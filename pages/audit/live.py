@@ -18,9 +18,9 @@ from privcov.attacks.mechanisms import GROUPS, RHO, AuditedMechanism, find, mech
 from privcov.attacks.pairs import LONG, catalogue
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, ZCDP, level_of
+from privcov.core.words import plain, powers
 from privcov.estimators.base import METHODS
 from privcov.plots import audit as pictures
-from privcov.plots.words import plain, powers
 
 JOBS = Jobs("audits", AUDITS, kept=12)
 _ASKED = ("group", "mechanism", "d", "pair", "epsilon", "delta", "rho", "draws", "seed", "bits", "asked")

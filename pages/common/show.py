@@ -13,12 +13,12 @@ import numpy as np
 import streamlit as st
 
 from privcov.bundle.safe import cells
+from privcov.core import words
+from privcov.core.words import plain, raised
 from privcov.metrics.errors import working
-from privcov.plots import words
 from privcov.plots.look import Picture
 from privcov.plots.matrices import Still, marks
 from privcov.plots.palette import Palette, wash
-from privcov.plots.words import plain, raised
 from privcov.releases.display import matrix_of
 
 if TYPE_CHECKING:

@@ -24,11 +24,11 @@ from pages.common.study import CSV, DEFAULT_SOURCE, Study, opening
 from privcov.core import accounting
 from privcov.core.guarantees import KINDS, RELATIONS
 from privcov.core.parameters import Spec
+from privcov.core.words import percent, plain, powers, raised
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS, MethodCard
 from privcov.measurements.clipping import share_clipped
 from privcov.metrics.errors import error
-from privcov.plots.words import percent, plain, powers, raised
 from privcov.releases.public import doubt_of
 from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset

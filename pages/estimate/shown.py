@@ -14,9 +14,9 @@ from pages.common.show import CORRELATIONS, COVARIANCES
 from pages.common.study import CSV, Study
 from privcov.bundle.verdict import STILL
 from privcov.bundle.verdict import verdict as in_words
+from privcov.core.words import SCALED
 from privcov.estimators.base import METHODS
 from privcov.metrics.errors import reference_matrix
-from privcov.plots.words import SCALED
 from privcov.postprocess.matrices import correlation
 from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset

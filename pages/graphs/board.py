@@ -11,6 +11,7 @@ from pages.common.fields import ends
 from pages.common.glossary import term
 from pages.common.study import CSV, SOUND, Study
 from pages.graphs import settings
+from privcov.core.words import plain
 from privcov.estimators.base import METHODS
 from privcov.metrics.errors import without_noise
 from privcov.metrics.graphs import (
@@ -26,7 +27,6 @@ from privcov.metrics.graphs import (
 )
 from privcov.plots.graphs import EXACT, OWN, against_reference, by_state, network, point_at, positions, roc
 from privcov.plots.look import pen_of
-from privcov.plots.words import plain
 from privcov.postprocess.edge_test import EDGE, NO_EDGE, SLIGHT, UNDECIDED
 from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset

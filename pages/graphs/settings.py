@@ -10,11 +10,11 @@ import streamlit as st
 from pages.common import address
 from pages.common.study import Study
 from privcov.core.guarantees import KINDS
+from privcov.core.words import duration
 from privcov.estimators.base import METHODS
 from privcov.estimators.glasso import Glasso
 from privcov.measurements.labels import CLASSES
 from privcov.metrics.graphs import reference_graph
-from privcov.plots.words import duration
 from privcov.postprocess.fit import Fit
 from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset

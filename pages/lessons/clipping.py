@@ -10,11 +10,11 @@ from pages.common import show
 from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, computed, study
 from pages.lessons.simulated import SEED, guarantee, made
 from privcov.core.guarantees import ZCDP
+from privcov.core.words import plain
 from privcov.measurements.clipping import share_clipped
 from privcov.measurements.moment import clipped_moment
 from privcov.metrics.errors import error, matrix_norm, reference_matrix
 from privcov.plots.lessons import over_control
-from privcov.plots.words import plain
 from privcov.releases.public import release
 
 MULTIPLES = tuple(round(2 ** (k / 4), 6) for k in range(-12, 6))

@@ -10,11 +10,11 @@ from pages.common import show
 from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, computed, count, study
 from pages.lessons.simulated import SEED, WIDE, guarantee, made, widened
 from privcov.core.guarantees import ZCDP
+from privcov.core.words import plain
 from privcov.metrics.errors import matrix_norm, reference_matrix
 from privcov.metrics.graphs import noisy_matrix
 from privcov.plots.lessons import over_control, panels
 from privcov.plots.matrices import colour_limit
-from privcov.plots.words import plain
 from privcov.postprocess.spectrum import clip_psd
 from privcov.releases.public import release
 

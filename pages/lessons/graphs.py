@@ -11,9 +11,9 @@ from pages.common.study import Study
 from pages.lessons.lesson import GRAPHS, Control, Lesson, Option, Screen, computed
 from pages.lessons.simulated import SEED, guarantee, made
 from privcov.core.guarantees import ZCDP
+from privcov.core.words import percent
 from privcov.metrics.graphs import edges, without_noise_at
 from privcov.plots.graphs import against_reference, network, positions
-from privcov.plots.words import percent
 from privcov.releases.public import release
 
 RHO = 0.1

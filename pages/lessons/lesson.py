@@ -13,10 +13,10 @@ from pages.common import cached
 from pages.common.study import Study
 from pages.lessons.simulated import SEED, epsilon, multiple
 from privcov.core.parameters import build
+from privcov.core.words import plain
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.plots.look import Picture
 from privcov.plots.palette import LIGHT, Palette
-from privcov.plots.words import plain
 
 ESTIMATE, GRAPHS, SPECTRA = "pages/1_Estimate.py", "pages/3_Graph_recovery.py", "pages/4_Spectra.py"
 METHODS, AUDIT = "pages/7_Methods.py", "pages/9_Privacy_audit.py"

@@ -11,11 +11,11 @@ from pages.lessons.lesson import AUDIT, Control, Lesson, Option, Screen, compute
 from pages.lessons.simulated import SEED, made
 from privcov.core import checks
 from privcov.core.randomness import stream
+from privcov.core.words import percent, plain
 from privcov.measurements.clipping import clip_rows
 from privcov.measurements.moment import clipped_moment, sensitivity
 from privcov.metrics.errors import matrix_norm
 from privcov.plots.lessons import panels
-from privcov.plots.words import percent, plain
 from privcov.tables.dataset import Dataset
 
 TABLE = {"n": 8, "d": 4}

@@ -12,12 +12,12 @@ from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, comp
 from pages.lessons.simulated import SEED, WIDE, guarantee, made, widened
 from privcov.core import accounting
 from privcov.core.guarantees import ZCDP
+from privcov.core.words import plain
 from privcov.measurements.moment import sensitivity
 from privcov.measurements.noise import NoiseDistribution
 from privcov.metrics.errors import error, reference_matrix
 from privcov.plots.lessons import over_control, panels
 from privcov.plots.matrices import colour_limit
-from privcov.plots.words import plain
 from privcov.releases.public import release
 
 NS = (200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000)

@@ -9,13 +9,13 @@ import numpy as np
 from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, computed, study
 from pages.lessons.simulated import SEED
 from privcov.core.randomness import stream
+from privcov.core.words import plain
 from privcov.measurements import moment
 from privcov.metrics.errors import matrix_norm
 from privcov.plots.lessons import dots, line
 from privcov.plots.look import Picture, pen, vline
 from privcov.plots.look import draw as figure
 from privcov.plots.palette import Palette, wash
-from privcov.plots.words import plain
 from privcov.tables.dataset import Dataset
 
 BOUNDS = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)

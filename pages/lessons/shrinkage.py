@@ -10,10 +10,10 @@ from pages.common import show
 from pages.lessons.lesson import RHO_HELP, SPECTRA, Control, Lesson, Option, Screen, by_both_names, computed, study
 from pages.lessons.simulated import SEED, guarantee, made
 from privcov.core.guarantees import ZCDP
+from privcov.core.words import plain
 from privcov.metrics.errors import matrix_norm, reference_matrix
 from privcov.metrics.graphs import noisy_matrix
 from privcov.plots.spectra import spectrum
-from privcov.plots.words import plain
 from privcov.releases.public import release
 
 DATA = {"n": 5_000, "d": 40}

@@ -8,8 +8,8 @@ import numpy as np
 
 from privcov.core import accounting, checks
 from privcov.core.parameters import build
+from privcov.core.words import plain, powers
 from privcov.data_sources.base import SOURCES, make_dataset
-from privcov.plots.words import plain, powers
 from privcov.tables.dataset import Dataset
 
 SEED = 1  # of the noise; the rows have seed 0, as they have on every page

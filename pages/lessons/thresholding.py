@@ -10,11 +10,11 @@ from pages.common import show
 from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, computed, study
 from pages.lessons.simulated import SEED, guarantee, made
 from privcov.core.guarantees import ZCDP
+from privcov.core.words import plain
 from privcov.metrics.errors import matrix_norm
 from privcov.metrics.graphs import noisy_matrix
 from privcov.plots.lessons import panels
 from privcov.plots.matrices import colour_limit
-from privcov.plots.words import plain
 from privcov.postprocess.threshold import cut_off_diagonal
 from privcov.releases.public import release
 

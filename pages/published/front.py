@@ -8,9 +8,9 @@ import streamlit as st
 from pages.common import show
 from privcov.core import places
 from privcov.core.references import AUTHORS, place_in
+from privcov.core.words import percent, plain, raised
 from privcov.plots import published as pictures
 from privcov.plots.palette import Palette
-from privcov.plots.words import percent, plain, raised
 
 
 def section(palette: Palette) -> None:

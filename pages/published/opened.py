@@ -12,9 +12,9 @@ import streamlit as st
 from pages.common import address, show
 from pages.published.front import kept, stored
 from privcov.core.references import place_in
+from privcov.core.words import percent, plain
 from privcov.plots import published as pictures
 from privcov.plots.palette import FAINT, ROW, Palette, wash
-from privcov.plots.words import percent, plain
 
 FIRST = "2-table-2"
 MARKS = {"within error": "●", "same order": "◐", "different": "○", "no number": "–"}

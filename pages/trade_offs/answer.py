@@ -15,12 +15,12 @@ from pages.common import address, cached, fields, frame, show, strip
 from pages.common.jobs import ANSWERS, Job, Jobs, Steps
 from pages.common.study import OPENING, Study
 from privcov.core.guarantees import Guarantee, level_of, with_level
+from privcov.core.words import percent, plain
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
 from privcov.plots.errors import bars, curves
 from privcov.plots.look import Picture
 from privcov.plots.palette import Palette
-from privcov.plots.words import percent, plain
 from privcov.releases.private_request import private_methods
 from privcov.steward.example_rows import STRUCTURES
 from privcov.steward.expect import ENDS, FEWEST_ROWS, Expectation, expect, fraction_declared, least_level, least_rows

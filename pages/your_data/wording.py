@@ -11,8 +11,8 @@ import numpy as np
 from pages.common import show
 from privcov.core import accounting
 from privcov.core.guarantees import Guarantee, ZCDP
+from privcov.core.words import percent, plain, powers, raised
 from privcov.measurements.norm_histogram import SEARCH_SHARE
-from privcov.plots.words import percent, plain, powers, raised
 from privcov.steward.preview import Preview, planned_trade_off
 from privcov.tables.declaration.private_file import Declaration
 from privcov.tables.public_facts import FEWEST_COLUMNS, PublicFacts

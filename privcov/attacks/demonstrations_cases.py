@@ -16,6 +16,7 @@ from privcov.attacks.raw_tuning import chosen_on_raw_rows
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, ZCDP
 from privcov.core.randomness import stream
+from privcov.core.words import percent
 from privcov.measurements.moment import clipped_moment, measure_moment
 from privcov.measurements.noise import NoiseDistribution
 from privcov.tables.dataset import Dataset
@@ -30,11 +31,6 @@ _E1, _E2 = np.eye(2)
 def at_most(chance: float) -> str:
     """Write a bound on an attacker's chance."""
     return f"at most {percent(chance)}" if chance <= 0.9999 else "bounded by more than 99.99\u00a0%"
-
-
-def percent(fraction: float) -> str:
-    """Write a fraction in percent, as `privcov.plots.words.percent` does; figures stand on this package."""
-    return f"{100 * fraction:.4g}\u00a0%"
 
 
 def _noise(table: Dataset, centre: str) -> NoiseDistribution:

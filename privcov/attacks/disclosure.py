@@ -109,7 +109,7 @@ def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
     """Describe what the guarantee means. prior: the attacker's belief before; chance: of an unlucky release."""
     success = accounting.attacker_success(claim)
     right = f"{'at most' if isinstance(claim, ZCDP) else 'at best'} {_share(success)}"
-    if 0.9999 < success < 1:  # as `privcov.plots.words.chance` does; figures stand on this package
+    if 0.9999 < success < 1:  # as `privcov.core.words.chance` does; figures stand on this package
         right = "over 99.99\u00a0%"
     worst = loss(claim, chance)
     after = float(posterior(prior, worst))

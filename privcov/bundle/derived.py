@@ -21,13 +21,13 @@ from privcov.bundle.html import release_report
 from privcov.bundle.readers import LEVEL, extra_files
 from privcov.bundle.safe import cell, json_bytes, table
 from privcov.core.guarantees import ApproxDP, Guarantee, from_dict, shown, to_dict
+from privcov.core.words import plain
 from privcov.estimators.base import METHODS
 from privcov.inference import entries
 from privcov.inference.unbiased import ONE_COLUMN, Intervals, known_of_sum
 from privcov.measurements.exact.moment import NoisySum
 from privcov.measurements.exact.reading import read_sum
 from privcov.measurements.moment import Measured
-from privcov.plots.words import plain
 from privcov.postprocess.matrices import Matrices, Noisy, derive
 from privcov.postprocess.terms import in_terms
 from privcov.postprocess.two_values import two_values

@@ -11,12 +11,12 @@ from privcov.attacks import disclosure
 from privcov.bundle.verdict import verdict
 from privcov.core import accounting
 from privcov.core.guarantees import GaussianDP, Guarantee, NoPrivacy
+from privcov.core.words import chance, percent, plain, raised
 from privcov.estimators.base import METHODS
 from privcov.metrics.errors import error, reference_matrix, working
 from privcov.plots.look import Picture
 from privcov.plots.matrices import colour_limit, heatmap
 from privcov.plots.palette import LIGHT
-from privcov.plots.words import chance, percent, plain, raised
 from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset
 

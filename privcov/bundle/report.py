@@ -18,13 +18,13 @@ import pandas as pd
 from privcov.bundle import front as fronts
 from privcov.bundle.front import Front
 from privcov.bundle.html import STYLE, grid, listed, section, text
+from privcov.core.words import SCALED, percent, plain
 from privcov.estimators.base import METHODS
 from privcov.metrics.errors import answers_to_beat, error, reference_matrix, working
 from privcov.plots.exports import svg
 from privcov.plots.look import Picture
 from privcov.plots.matrices import colour_limit, heatmap
 from privcov.plots.palette import LIGHT, PAPER_CAPTION
-from privcov.plots.words import SCALED, percent, plain
 from privcov.postprocess.two_values import same_column
 from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset

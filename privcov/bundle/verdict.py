@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from privcov.core.words import percent
 from privcov.estimators.base import METHODS
 from privcov.metrics.errors import answers_to_beat, reference_matrix, waterfall
-from privcov.plots.words import percent
 from privcov.postprocess.matrices import correlation
 from privcov.releases.display import matrix_of
 from privcov.releases.release import Release

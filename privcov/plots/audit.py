@@ -7,10 +7,10 @@ import plotly.graph_objects as go
 
 from privcov.attacks import disclosure
 from privcov.attacks.live import Audit, Histogram
+from privcov.core.words import percent
 from privcov.plots.demonstrations import NAMES, outlines
 from privcov.plots.look import Picture, band, dotted, draw, note, pen
 from privcov.plots.palette import Palette, wash
-from privcov.plots.words import percent
 
 _FINE = 201
 

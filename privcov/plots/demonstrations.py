@@ -9,10 +9,10 @@ import plotly.graph_objects as go
 
 from privcov.attacks.demonstrations import Curve, Demonstration
 from privcov.attacks.demonstrations_attack import Side
+from privcov.core.words import percent
 from privcov.plots.labels import instead_of_legend
 from privcov.plots.look import Pen, Picture, draw, note, pen, vline
 from privcov.plots.palette import Palette, wash
-from privcov.plots.words import percent
 
 NAMES = ("first table", "second table")
 ALONE = ("nobody's row", "one person's row")

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from privcov.core.words import percent, plain
 from privcov.plots.labels import instead_of_legend, span
 from privcov.plots.look import Pen, Picture, draw, hline, pens_of, ribbon, ticks, vline
 from privcov.plots.palette import Palette, readable
-from privcov.plots.words import percent, plain
 
 
 def waterfall(stages: list[tuple[str, float]], palette: Palette, *, reference: str, height: int = 300) -> Picture:

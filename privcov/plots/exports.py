@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from privcov.core.words import plain
 from privcov.plots.look import Picture
 from privcov.plots.matrices import LETTERS, colours_of, hatching, marks, png
 from privcov.plots.palette import LIGHT, WHITE, Palette, channels
-from privcov.plots.words import plain
 
 _SVG_FONT = "Helvetica, Arial, sans-serif"
 _LINE = 22  # pixels of a row of a table

@@ -7,10 +7,10 @@ from functools import lru_cache
 import numpy as np
 import plotly.graph_objects as go
 
+from privcov.core.words import plain, safe
 from privcov.metrics.graphs import Rates, roc_at
 from privcov.plots.look import Pen, Picture, dotted, draw, entry, scatter
 from privcov.plots.palette import Palette, wash
-from privcov.plots.words import plain, safe
 from privcov.postprocess.edge_test import EDGE, UNDECIDED
 
 TESTED_EDGE = "Passes the edge test"

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
+from privcov.core.words import brief, labels, percent, plain, safe
 from privcov.plots.labels import instead_of_legend
 from privcov.plots.look import Picture, draw, pen
 from privcov.plots.palette import Palette
-from privcov.plots.words import brief, labels, percent, plain, safe
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from privcov.core.words import safe
 from privcov.plots.look import Pen, note
 from privcov.plots.palette import Palette, legible
-from privcov.plots.words import safe
 
 SIZE = 13  # of a name, pixels
 _LINE = 1.3  # height of a line of text in units of its size

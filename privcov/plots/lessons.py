@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from privcov.core.words import safe
 from privcov.plots.errors import curves
 from privcov.plots.look import Picture, draw
 from privcov.plots.matrices import colours_of, heatmap
 from privcov.plots.palette import Palette, readable, written
-from privcov.plots.words import safe
 
 _GAP = 0.04  # between two panels, as a fraction of the picture
 _FEW, _SIDE = 5, 12  # columns of a matrix, and of all side by side, whose cells have room for their numbers

@@ -10,8 +10,8 @@ from zlib import crc32
 import numpy as np
 import plotly.graph_objects as go
 
+from privcov.core.words import plain
 from privcov.plots.palette import CLEAR, Palette, shades, wash
-from privcov.plots.words import plain
 
 
 class Picture(NamedTuple):

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from privcov.core.words import labels, plain, safe
 from privcov.plots.look import Picture, draw, note
 from privcov.plots.palette import Palette, channels
-from privcov.plots.words import labels, plain, safe
 
 MAX_NAMES = 60  # columns; beyond this the axes count columns instead of naming them
 MAX_DEFAULT_NAMES = 30  # the same where their names are x1, x2 and so on

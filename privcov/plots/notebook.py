@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from privcov.core.words import SCALED, plain, raised
 from privcov.inference.answers import answers
 from privcov.metrics.errors import noise_edge, working
 from privcov.metrics.graphs import edges, noisy_matrix, partial_correlations
@@ -18,7 +19,6 @@ from privcov.plots.look import Picture
 from privcov.plots.matrices import RIGHT, colour_limit, heatmap, still
 from privcov.plots.palette import DARK, LIGHT, Palette
 from privcov.plots.spectra import spectrum
-from privcov.plots.words import SCALED, plain, raised
 from privcov.postprocess.two_values import same_column
 from privcov.releases.display import headline, matrix_of
 

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from privcov.core.words import plain, safe
 from privcov.plots.labels import instead_of_legend, span
 from privcov.plots.look import Picture, dotted, draw, pen, pens_of, ticks
 from privcov.plots.palette import Palette
-from privcov.plots.words import plain, safe
 
 # Agreement -> symbol on the chart; the table beside it names the agreement.
 SYMBOLS = {"within error": "circle", "same order": "diamond-open", "different": "x"}

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from privcov.core.words import plain
 from privcov.plots.labels import instead_of_legend
 from privcov.plots.look import Picture, band, draw, note, pen
 from privcov.plots.palette import Palette, legible, wash
-from privcov.plots.words import plain
 
 _PLACES = ("Truth", "Sample", "Noisy", "Post-processed")  # a series keeps its pen where another is absent
 

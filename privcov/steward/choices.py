@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privcov.core.guarantees import Guarantee
+from privcov.core.words import percent
 from privcov.steward.example_rows import ExampleRows, kinds_of
 from privcov.steward.preview import Preview, noise_for, preview
 from privcov.tables.declared_columns import MAX_COLUMNS, typed_units
@@ -132,7 +133,7 @@ def _can_measure(facts: PublicFacts) -> bool:
 
 def _why_pairs(missing: float) -> str:
     return (
-        f"{_percent(missing)} of the cells are missing. Counted as typical values they pull every covariance to "
+        f"{percent(missing)} of the cells are missing. Counted as typical values they pull every covariance to "
         "zero, and more rows do not help; measured, they cost hardly any noise."
     )
 
@@ -148,10 +149,6 @@ def _why_weights(facts: PublicFacts, weights: tuple[float, ...]) -> str:
 def _why_bound(fraction: float, declared: float, plan: Preview) -> str:
     ratio = (fraction / declared) ** 2
     return (
-        f"{_percent(plan.clipped)} of the rows are longer than {fraction:g} of the longest possible one and are "
+        f"{percent(plan.clipped)} of the rows are longer than {fraction:g} of the longest possible one and are "
         f"shortened to it; the noise on every entry is {ratio:.2g} times as large."
     )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %"

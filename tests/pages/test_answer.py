@@ -10,7 +10,7 @@ from pages.common import jobs
 from pages.trade_offs import answer
 from pages.trade_offs.answer import BOUNDS, ERROR, LEVEL, ROWS, Question
 from privcov.core.guarantees import ApproxDP, PureDP, ZCDP, level_of
-from privcov.plots.words import percent
+from privcov.core.words import percent
 from tests.pages.test_pages import alts, open_page, settle
 from tests.patience import patient
 

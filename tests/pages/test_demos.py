@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from pages.lessons import demos
 from privcov.attacks import demonstrations
 from privcov.attacks.demonstrations import DEMONSTRATIONS
-from privcov.plots.words import chance
+from privcov.core.words import chance
 from tests.pages.test_lessons import played
 from tests.patience import patient
 

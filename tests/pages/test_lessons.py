@@ -13,8 +13,8 @@ from pages.lessons import clipping, columns, guess, player, rows, shrinkage
 from pages.lessons.catalogue import FILES, LESSONS, NUMBERS, place
 from pages.lessons.lesson import content
 from pages.lessons.sheets import words
+from privcov.core.words import percent
 from privcov.plots.palette import LIGHT
-from privcov.plots.words import percent
 from tests.pages.test_pages import open_page
 
 PAGE = "pages/6_Lessons.py"

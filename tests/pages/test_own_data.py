@@ -13,8 +13,8 @@ from pages.your_data.answers import entries
 from privcov.cli.entry import main
 from privcov.core.accounting import attacker_success
 from privcov.core.guarantees import ZCDP
+from privcov.core.words import plain, raised
 from privcov.ledger import Ledger, LedgerError
-from privcov.plots.words import plain, raised
 from privcov.steward.check import check_upload
 from privcov.tables.declaration.private_file import Column, Declaration
 from privcov.tables.readers.dialect import Dialect

@@ -9,8 +9,8 @@ from pages.your_data import wording
 from pages.your_data.declare import columns
 from pages.your_data.plan import example_table
 from privcov.bundle.read import open_stored
+from privcov.core.words import plain
 from privcov.ledger import Ledger
-from privcov.plots.words import plain
 from privcov.tables.declaration.private_file import Column, Declaration
 from tests.pages.limits import type_in
 from tests.pages.sent import everything

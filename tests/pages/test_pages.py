@@ -16,8 +16,8 @@ import privcov
 from pages.common import frame, show
 from pages.common.frame import MENU
 from pages.common.study import DEFAULT_METHOD, Study, means_study
+from privcov.core.words import percent
 from privcov.metrics.errors import error, waterfall
-from privcov.plots.words import percent
 from tests.pages.test_upload import declared
 from tests.patience import patient, until
 

@@ -15,8 +15,8 @@ from pages.your_data import state
 from pages.your_data.answers import entries
 from privcov.bundle.derived import zipped
 from privcov.core.guarantees import ZCDP
+from privcov.core.words import percent
 from privcov.ledger import Ledger
-from privcov.plots.words import percent
 from tests import forging
 from tests.pages.sent import plain
 from tests.patience import patient

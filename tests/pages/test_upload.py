@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from pages.common import cached, own_range, script, show, strip, visitor_files
 from pages.common.show import as_text
 from pages.common.study import CSV, Study
-from privcov.plots.words import percent
+from privcov.core.words import percent
 from privcov.tables.declaration.csv_file import codes_of
 from tests.pages.limits import drawn, type_in
 from tests.pages.sent import everything, plain

@@ -6,9 +6,9 @@ import pytest
 from privcov.attacks import disclosure
 from privcov.attacks.live import AuditSettings, audit
 from privcov.core.guarantees import ApproxDP, GaussianDP, PureDP, ZCDP
+from privcov.core.words import percent
 from privcov.plots import audit as pictures
 from privcov.plots.palette import DARK, LIGHT
-from privcov.plots.words import percent
 
 
 @pytest.fixture(scope="module")

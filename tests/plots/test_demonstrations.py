@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from privcov.attacks import demonstrations as shown
+from privcov.core.words import percent
 from privcov.plots import demonstrations as pictures
 from privcov.plots.palette import DARK, LIGHT
-from privcov.plots.words import percent
 
 
 @pytest.fixture(scope="module", params=["outside", "one-over-n", "re-runs"])

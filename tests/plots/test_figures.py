@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from privcov.core.words import plain
 from privcov.plots.errors import curves, waterfall
 from privcov.plots.exports import svg
 from privcov.plots.matrices import MAX_CELLS, colour_limit, heatmap, saturated, thin_out
 from privcov.plots.palette import DARK, LIGHT
 from privcov.plots.spectra import spectrum
-from privcov.plots.words import plain
 
 
 def some_matrix(d: int, seed: int = 0) -> np.ndarray:

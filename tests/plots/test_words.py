@@ -10,7 +10,7 @@ import pytest
 from privcov.attacks import disclosure
 from privcov.core import accounting
 from privcov.core.guarantees import GaussianDP, PureDP, ZCDP
-from privcov.plots.words import chance, percent, plain, powers
+from privcov.core.words import chance, percent, plain, powers
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")), *sorted((ROOT / "privcov/plots").glob("*.py"))]

@@ -19,12 +19,12 @@ from privcov.bundle.derived import noisy_of
 from privcov.bundle.read import Opened, OpenedBundle
 from privcov.bundle.safe import cells
 from privcov.core.guarantees import Guarantee, from_dict
+from privcov.core.words import percent, raised
 from privcov.inference.answers import FALSE_DISCOVERIES, ReleaseAnswers
 from privcov.inference.matrix_error import matrix_error
 from privcov.inference.unbiased import ONE_COLUMN, REASONS, TWO_VALUED
 from privcov.measurements.exact.moment import NoisySum
 from privcov.measurements.moment import Measured
-from privcov.plots.words import percent, raised
 from privcov.postprocess.matrices import Matrices, derive
 from privcov.releases.private_request import estimate, private_request
 from privcov.releases.release import Release

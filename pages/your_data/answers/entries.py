@@ -28,12 +28,12 @@ from pages.your_data.answers.context import (
     verdict,
 )
 from privcov.bundle.safe import cells, table
+from privcov.core.words import percent, plain
 from privcov.estimators.base import METHODS
 from privcov.plots.graphs import network, positions
 from privcov.plots.intervals import intervals, numbers, off_zero, pairs, strongest_first
 from privcov.plots.matrices import colour_limit, heatmap
 from privcov.plots.palette import Palette
-from privcov.plots.words import percent, plain
 from privcov.postprocess.terms import in_terms
 from privcov.postprocess.two_values import two_values
 from privcov.releases.display import matrix_of

@@ -10,9 +10,9 @@ import privcov
 from pages.common import show
 from pages.your_data.answers.context import Shown, about, lines, scaled, unknown
 from privcov.bundle.safe import cell, cells, table
+from privcov.core.words import brief, percent, plain
 from privcov.plots.intervals import intervals, numbers, off_zero
 from privcov.plots.palette import Palette
-from privcov.plots.words import brief, percent, plain
 from privcov.postprocess.two_values import two_values
 from privcov.tables.readers.kinds import DATE
 

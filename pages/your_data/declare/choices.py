@@ -9,7 +9,7 @@ from pages.your_data.plan import example_table
 from pages.your_data.state import owner_session
 from pages.your_data.wording import facts_of
 from privcov.core.guarantees import ZCDP
-from privcov.plots.words import plain
+from privcov.core.words import plain
 from privcov.steward.example_rows import STRUCTURES
 from privcov.tables.declaration.private_file import Declaration
 from privcov.tables.public_facts import FEWEST_COLUMNS

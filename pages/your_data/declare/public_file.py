@@ -15,8 +15,8 @@ from pages.common.visitor_files import TableForm, Upload
 from pages.your_data import state
 from pages.your_data.declare import columns, how_written
 from pages.your_data.declare.how_written import Taken
+from privcov.core.words import percent, plain
 from privcov.measurements.clipping import share_out_of_bounds
-from privcov.plots.words import percent, plain
 from privcov.tables.declaration.csv_file import MAX_BYTES, codes_of, read_public
 from privcov.tables.declaration.private_file import Declaration, public_upload, row_bound_fraction
 from privcov.tables.readers import says_how

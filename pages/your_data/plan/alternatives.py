@@ -12,9 +12,9 @@ from pages.your_data.declare import drafts
 from pages.your_data.plan.example_table import PlanSettings, as_declared, once, planned
 from pages.your_data.state import owner_session
 from privcov.core.guarantees import Guarantee
+from privcov.core.words import percent, plain, raised
 from privcov.measurements.norm_histogram import SEARCH_SHARE
 from privcov.plots.matrices import colour_limit, still
-from privcov.plots.words import percent, plain, raised
 from privcov.steward.choices import WORTH, Choice, choices
 from privcov.steward.example_rows import ExampleRows
 from privcov.steward.preview import Preview
@@ -96,7 +96,8 @@ def _search(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee) ->
     st.markdown(
         f"**Search for the row bound**: a release spends {percent(SEARCH_SHARE)} of its guarantee on noisy counts of "
         f"the lengths of the rows, and shortens the row bound to where most end. Expected error "
-        f"**{percent(found)}** instead of {percent(before)}. The search looks at the rows themselves, so it fits the private table too."
+        f"**{percent(found)}** instead of {percent(before)}. The search looks at the rows themselves, so it fits the "
+        "private table too."
     )
     st.button("Apply", key="own-search", on_click=_declare_search, help="Declares the table so.")
 

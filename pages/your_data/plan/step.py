@@ -15,10 +15,10 @@ from pages.your_data.state import keep, keep_now, next_step, owner_session
 from pages.your_data.wording import IMPLIED_DELTA, attacker, facts_of, in_words, line, text_table
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP, with_level
+from privcov.core.words import percent, plain, raised
 from privcov.plots import intervals
 from privcov.plots.look import Picture
 from privcov.plots.palette import Palette
-from privcov.plots.words import percent, plain, raised
 from privcov.steward.example_rows import ExampleRows
 from privcov.steward.preview import Preview, smallest_level
 from privcov.tables.public_facts import PublicFacts

@@ -14,10 +14,10 @@ from pages.your_data.release import check
 from pages.your_data.state import drop, go_on, keep, open_ledger, owner_session, rows
 from pages.your_data.wording import attacker, facts_of
 from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP, to_dict
+from privcov.core.words import raised
 from privcov.estimators.base import METHODS
 from privcov.ledger import Account, Entry, Ledger, LedgerError, cost_of
 from privcov.ledger.sums import unit_of
-from privcov.plots.words import raised
 from privcov.releases.private import MeasurementError, release_private
 from privcov.releases.private_request import usual_request
 from privcov.tables.public_facts import PublicFacts
