@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy.optimize import brentq
+from threadpoolctl import threadpool_limits
 
 from privcov.core import accounting, checks, extras
 from privcov.core.guarantees import Guarantee, with_level
@@ -48,7 +49,8 @@ _FLAT, _STEEP, _STEPS = 0.2, 2.0, 8  # of the logarithm of an error, and steps o
 class Expectation:
     """The expected error of a private release, and the errors of the answers to compare it with.
 
-    All errors of covariances are relative Frobenius errors to the covariance of the invented table.
+    All errors of covariances are relative Frobenius errors to the covariance of the invented table, each column divided
+    by half of its range: in units of the data a column with a wide range would decide alone.
 
     Attributes
     ----------
@@ -137,7 +139,7 @@ def expect(
 ) -> Expectation:
     """Return what a private release of a table of this size is worth, by simulation.
 
-    The table is invented: normal columns about their typical values, in no order that matters.
+    The table is invented: normal columns about their typical values, cut at their bounds, in no order that matters.
 
     Parameters
     ----------
@@ -218,7 +220,8 @@ def expect(
     population = wanted.correlation(d) * (spread or 1.0) ** 2 / facts.scale[0] ** 2
     if target == "population":
         tables = [dataclasses.replace(table, covariance=population) for table in tables]
-    found = [_released(request, table, law, range(per * j, per * (j + 1)), seed) for j, table in enumerate(tables)]
+    with threadpool_limits(limits=1, user_api="blas"):  # of small matrices: threads wait for each other
+        found = [_released(request, table, law, range(per * j, per * (j + 1)), seed) for j, table in enumerate(tables)]
     errors, squares = (np.concatenate(part) for part in zip(*found, strict=True))
     means = [one.mean() for one, _ in found]
     low, high = (float(q) for q in np.quantile(errors, (0.05, 0.95)))
@@ -242,7 +245,7 @@ def expect(
             + (
                 "where nine in ten values lie is declared"
                 if spread is None
-                else f"deviation {spread:g} of half a range"
+                else f"deviation {spread:g} of half a range, cells cut at the bounds"
             )
             + f"; rows are shortened to {facts.units.row_bound / facts.units.longest:.2g} of the longest{said}"
         ),
@@ -421,7 +424,13 @@ def _least(error: float, at: Callable[..., Expectation], low: float, high: float
             break
         value = min(max(value + excess(value) / slope + _NEAR / 2, low), high)
     within = [log for log in found if found[log].error <= error]
-    return found[min(within) if within else max(found)]
+    if within:
+        return found[min(within)]
+    above, value = max(found), high  # near a floor, where errors hardly fall any more
+    while excess(value) <= 0 and value - above > 2 * _NEAR:
+        middle = (above + value) / 2
+        above, value = (above, middle) if excess(middle) <= 0 else (middle, value)
+    return found[value]
 
 
 def _rounded_up(value: float) -> float:

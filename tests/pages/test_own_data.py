@@ -354,7 +354,7 @@ def test_a_table_with_another_public_number_of_rows_is_refused_as_the_page_says(
     go(at, "release")
     assert any("in the ledger already" in i.value for i in at.info)
     assert any(
-        "of a changed one it is refused, and nothing is spent" in m.value for m in press(at, "Release ...").markdown
+        "changed table it is refused, and nothing is spent" in m.value for m in press(at, "Release ...").markdown
     )
     press(at, "Confirm and release")
     assert any("from another table" in e.value for e in at.error)

@@ -48,6 +48,10 @@ def ask(declared: Declaration) -> PlanSettings:
     )
     if rows == START:
         st.caption("A start: type how many there are, from what you know.")
+    limits_alone = any(column.usual is None for column in declared.columns) and not owner_session().like
+    if limits_alone:
+        spread = _spread()
+        st.caption("Under limits alone the noise follows it: try .05 as well, as limits are often that far away.")
     with st.expander("Advanced: the invented table"):
         if owner_session().like:
             st.caption("Not used: the plan is computed on the public table below.")
@@ -61,21 +65,26 @@ def ask(declared: Declaration) -> PlanSettings:
             "Correlation within it", 0.0, 0.95, step=0.05, disabled=structure == "independent", **keep("strength", 0.5)
         )
         ends("unrelated", "nearly the same")
-        spread = st.slider(
-            "Usual deviation, as a share of half the range",
-            0.05,
-            0.6,
-            step=0.05,
-            help=(
-                "How much of its declared range a column uses. Bounds that are too wide make this small and the "
-                "noise large beside it."
-            ),
-            **keep("spread", 0.3),
-        )
-        ends("bounds too wide", "too tight")
+        if not limits_alone:
+            spread = _spread()
         missing = missing_share()
     _ask_for_public()
     return PlanSettings(int(rows), structure, strength, spread, missing)
+
+
+def _spread() -> float:
+    """Show the usual deviation of a column, as a share of half of its range, and return it."""
+    spread = st.slider(
+        "Usual deviation, as a share of half the range",
+        0.05,
+        0.6,
+        step=0.05,
+        help="How much of its declared range a column uses. Bounds that are too wide make this small and the noise "
+        "large beside it.",
+        **keep("spread", 0.3),
+    )
+    ends("bounds too wide", "too tight")
+    return spread
 
 
 def missing_share() -> float:

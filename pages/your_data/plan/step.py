@@ -123,7 +123,8 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts, *, ap
 def _how_to_read(plan: Preview, facts: PublicFacts, guarantees: list[Guarantee]) -> str:
     """Return what stands in the table of guarantees, in words."""
     text = (
-        f"Expected error: of the estimated covariance, relative, over {plan.replicates} draws of the noise; the "
+        f"Expected error: of the estimated covariance, relative, each column divided by half of its range, over "
+        f"{plan.replicates} draws of the noise; the "
         f"variances alone would give {percent(plan.trivial)}. Noise on correlations: its deviation, for a middle pair "
         "and (from, to) for nine in ten. Visible: a middle pair of this correlation exceeds, with a chance of 80 %, "
         "what noise and sampling make of any pair in about one of 20 tables without correlations (pure DP: up to "

@@ -174,7 +174,7 @@ def _confirm(request: ReleaseRequest, account: Account, after: Account, stored: 
         st.markdown(
             show.as_text(
                 f"Asks again for a release of {account.name!r} with {raised(str(guarantee))}. Of the same table "
-                "it spends nothing and gives the same numbers; for a changed table it is refused, free."
+                "it spends nothing and gives the same numbers; for a changed table it is refused, and nothing is spent."
             )
         )
     else:
