@@ -227,10 +227,10 @@ def rows_in_decimals(measured, stated, entry, said):
         (people(0), "rows_per_person must be in"),
         (people(0.01), "rows_per_person must be a whole number"),
         (people(-3), "rows_per_person must be in"),
-        (people(2), "the guarantee asked for needs"),
+        (people(2), "does not fit the requested guarantee"),
         (noise(-1), "scale must be > 0"),
-        (noise(2), "the guarantee asked for needs"),
-        (noise(math.nextafter(1, 2)), "the guarantee asked for needs"),
+        (noise(2), "does not fit the requested guarantee"),
+        (noise(math.nextafter(1, 2)), "does not fit the requested guarantee"),
         (bounds, "contradict each other"),
         (twice_the_name, "must be different"),
         (another_law, "law of the event"),
@@ -240,7 +240,7 @@ def rows_in_decimals(measured, stated, entry, said):
         (no_rows, "n must be in"),
         (lambda m, g, e, d: g.update(rho=0.4), "ZCDP(rho=0.4) is stated"),
         (lambda m, g, e, d: (g.clear(), g.update(kind="none")), "states none"),
-        (lambda m, g, e, d: e.update(amount="1/4"), "cost is not that"),
+        (lambda m, g, e, d: e.update(amount="1/4"), "the cost is not that"),
         (lambda m, g, e, d: e["request"].update(method="zero"), "offered"),
         (another_method("laplace-cov"), "gives Pure DP, not zCDP"),
         (another_method("wishart-difference"), "draws no discrete-gaussian noise"),
@@ -283,7 +283,7 @@ def test_a_statement_a_thousandth_too_strong_or_too_weak_is_found(bundles, facto
 @pytest.mark.parametrize("factor", [1 - 1e-9, 1 + 1e-9])
 def test_the_noise_of_a_pair_is_exactly_what_was_paid_for(bundles, factor, monkeypatch):
     forged = told(bundles("approx, hidden n"), noise(factor))
-    assert "the guarantee asked for needs" in problem(forged, monkeypatch)
+    assert "does not fit the requested guarantee" in problem(forged, monkeypatch)
 
 
 def test_a_declaration_names_classes_only_with_their_label(bundles, monkeypatch):

@@ -13,7 +13,7 @@ from privcov.tables.dataset import Dataset
 if TYPE_CHECKING:
     from privcov.bundle.front import Front
 
-IF_PUBLIC = "Bounds from this file give no guarantee: the attacker's chance assumes public bounds."
+IF_PUBLIC = "Bounds from this file give no guarantee: the chance of an attacker assumes public bounds."
 
 
 def sentence(data: Dataset | None) -> str:

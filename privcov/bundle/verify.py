@@ -25,7 +25,7 @@ UNCHECKED = (
     "ledger_entry.json: name, number, reserved_at, raised; of the request draw, version, centre, tuning, the "
     "parameters beyond that the method takes them, and the method among those with the same measurement, so "
     "method_card.txt too",
-    "declaration.json: that it is true of the table; name, row_stands_for, label, usual, dialect, row_bound_search and "
+    "declaration.json: that it is true of the table; name, row_stands_for, label, usual, row_bound_search, dialect and "
     "the reasons",
     "that no other step on the rows came before, such as a search whose result was then declared",
 )
