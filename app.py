@@ -10,9 +10,9 @@ from pages.common import cached, fields, follow, frame, show, strip
 from pages.common.glossary import term
 from pages.common.study import Study
 from pages.home import doors
+from privcov.core.words import powers
 from privcov.metrics.errors import error, reference_matrix
 from privcov.plots.matrices import beyond, colour_limit, still
-from privcov.core.words import powers
 
 study = frame.page(frame.HOME)
 palette = frame.palette()

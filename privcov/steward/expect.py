@@ -21,9 +21,10 @@ from privcov.core import accounting, checks, extras
 from privcov.core.guarantees import Guarantee, with_level
 from privcov.core.keys import MethodKey
 from privcov.core.randomness import RandomState, seed_of, stream
-from privcov.measurements.exact.integer_gram import UNIT
-from privcov.measurements.exact.norm_counts import counts_event, counts_of, halvings_of, shares
+from privcov.measurements.exact.integer_gram import UNIT, counts_of
+from privcov.measurements.exact.norm_counts import counts_event, halvings_of, shares
 from privcov.measurements.noise import NoiseDistribution
+from privcov.measurements.norm_histogram import BINS
 from privcov.postprocess.matrices import correlation
 from privcov.releases.private_request import USUAL, PrivateRequest, private_request
 from privcov.releases.public import doubt_of
@@ -261,7 +262,7 @@ def _bound_found(
     assert facts.n is not None, "the number of rows is public"
     y = _rows(min(facts.n, max(ROWS, _CELLS // facts.d)), facts, spread, structure, strength, _TABLES * seed)
     squares = np.minimum((y * y).sum(axis=1) / facts.row_bound**2, 1.0) * UNIT**2
-    counts = counts_of(squares, None) * (facts.n / len(y))
+    counts = counts_of(squares, None, BINS) * (facts.n / len(y))
     first, rest = shares(wanted.share, wanted.search)
     return facts.shortened(2.0 ** (-halvings_of(counts.tolist(), facts, counts_event(facts, first), rest) / 2))
 

@@ -47,6 +47,7 @@ from privcov.tables.units import Units
 
 BITS = 20
 UNIT = 2**BITS  # m
+STEPS = 2**20  # of a count of rows, where rows have the weights of persons
 ANCHOR = math.isqrt(UNIT * UNIT // 2)  # s m, s^2 = 1/2, rounded down
 # Products are below m^2, so as many of them add up exactly in float64.
 _BLOCK_ROWS = 2**53 // UNIT**2
@@ -161,6 +162,18 @@ def weighted(whole: np.ndarray, rows_of_person: np.ndarray) -> np.ndarray:
     squares = whole[light].astype(np.int64) ** 2 // rows_of_person[light, None]
     out[light] = np.copysign(np.floor(np.sqrt(squares.astype(np.float64))), whole[light]).astype(whole.dtype)
     return out
+
+
+def counts_of(squares: np.ndarray, rows_of_person: np.ndarray | None, bins: int) -> np.ndarray:
+    """Return the counts of rows per bin of their squared norms, whole numbers, in steps; see norm_counts.py."""
+    # 2^(e - 1) < q <= 2^e, with e the number of bits of q - 1.
+    at = 2 * BITS - np.frexp(squares - 1)[1]
+    weights = np.ones(len(squares), dtype=np.int64)
+    if rows_of_person is not None:
+        weights = np.where(rows_of_person > 0, STEPS // np.maximum(rows_of_person, 1), 0)
+    counted, found = (squares > 0) & (at < bins), np.zeros(bins, dtype=np.int64)
+    np.add.at(found, at[counted], weights[counted])
+    return found
 
 
 def noiseless_gram(private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR) -> np.ndarray:

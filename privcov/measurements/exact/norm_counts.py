@@ -24,29 +24,15 @@ from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, BudgetShare, Event, PureDP, ZCDP
 from privcov.measurements.exact import noise as exact_noise
 from privcov.measurements.exact.file_pass.file_moment import sums_of
-from privcov.measurements.exact.integer_gram import ANCHOR, BITS, whole_blocks
+from privcov.measurements.exact.integer_gram import ANCHOR, STEPS, counts_of, whole_blocks
 from privcov.measurements.norm_histogram import BINS, RowBoundSearch, halvings, noise_in_rows
 from privcov.tables.private_dataset import PrivateDataset
 from privcov.tables.public_facts import MAX_FILE_ROWS, MAX_ROWS, PublicFacts
-
-STEPS = 2**20  # of a count of rows, where rows have the weights of persons
 
 
 def steps_of(facts: PublicFacts) -> int:
     """Return the steps in which a row is counted."""
     return STEPS if facts.person else 1
-
-
-def counts_of(squares: np.ndarray, rows_of_person: np.ndarray | None) -> np.ndarray:
-    """Return the counts of the bins of rows with these squared norms, whole numbers, in steps."""
-    # 2^(e - 1) < q <= 2^e, with e the number of bits of q - 1.
-    bins = 2 * BITS - np.frexp(squares - 1)[1]
-    weights = np.ones(len(squares), dtype=np.int64)
-    if rows_of_person is not None:
-        weights = np.where(rows_of_person > 0, STEPS // np.maximum(rows_of_person, 1), 0)
-    counted, found = (squares > 0) & (bins < BINS), np.zeros(BINS, dtype=np.int64)
-    np.add.at(found, bins[counted], weights[counted])
-    return found
 
 
 def norm_counts(private: PrivateDataset) -> np.ndarray:
@@ -55,7 +41,7 @@ def norm_counts(private: PrivateDataset) -> np.ndarray:
         return sums_of(private).norms
     d, found = private.facts.d, np.zeros(BINS, dtype=np.int64)
     for z, rows_of_person in whole_blocks(private, private.facts.n_anchors, ANCHOR):
-        found += counts_of((z[:, :d] ** 2).sum(axis=1), rows_of_person)  # whole numbers below 2^53, so exact
+        found += counts_of((z[:, :d] ** 2).sum(axis=1), rows_of_person, BINS)  # whole numbers below 2^53, so exact
     return found
 
 

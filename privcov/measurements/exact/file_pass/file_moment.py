@@ -34,11 +34,10 @@ def sums_of(private: PrivateDataset, secrets: tuple[int, ...] | None = None, anc
     last: Pass | None = files.private_pass
     if anchor is None or not facts.person:  # without weights the anchor is multiplied with sums of rows
         anchor = ANCHOR if last is None else last.anchor
-    if secrets is None and last is not None:
-        secrets = last.secrets  # so that a pass under another row bound is seen to read the same cells
     # Sums under other facts, such as another bound, would have another sensitivity.
     if last is not None and last.facts is facts and last.anchor == anchor and secrets in (None, last.secrets):
         return last.sums
+    again = last is not None and secrets is None and last.facts is not facts  # under another row bound
     spec = SumSpec(
         facts.columns,
         files.table.label,
@@ -46,13 +45,15 @@ def sums_of(private: PrivateDataset, secrets: tuple[int, ...] | None = None, anc
         facts.units,
         facts.missing == "drop-row",
         facts.flagged,
-        secrets,
+        last.secrets if again and last is not None else secrets,
         facts.person,
         anchor,
         kinds=facts.kinds,
     )
     sums = add_up(files, spec)
-    if last is not None and secrets == last.secrets and sums.marks != last.sums.marks:
+    if again and last is not None:
+        if sums.marks == last.sums.marks:
+            return sums
         from privcov.tables.readers import TableFileError
 
         raise TableFileError("The files changed since the pass before: their cells are others. Open them again.")

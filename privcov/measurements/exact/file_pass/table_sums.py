@@ -23,6 +23,7 @@ from privcov.measurements.exact.file_pass.marks import Marking, together
 from privcov.measurements.exact.integer_gram import (
     ANCHOR,
     UNIT,
+    counts_of,
     flag_of,
     flagged_rows,
     keep_one_level,
@@ -30,7 +31,6 @@ from privcov.measurements.exact.integer_gram import (
     to_working,
     weighted,
 )
-from privcov.measurements.exact.norm_counts import counts_of
 from privcov.measurements.norm_histogram import BINS
 from privcov.tables.declared_columns import Kinds
 from privcov.tables.persons import id_hashes
@@ -170,7 +170,7 @@ class Adding:
         lines = whole.sum(axis=1, keepdims=True) if c == 1 else whole @ np.eye(c + 1)[kept][:, :c]
         self.lines += lines.astype(np.int64)
         if len(cells) >= FEWEST_COLUMNS:
-            self.norms += counts_of((whole[: len(cells)] ** 2).sum(axis=0), of_person)
+            self.norms += counts_of((whole[: len(cells)] ** 2).sum(axis=0), of_person, BINS)
         if of_person is not None:
             whole = self._weighted(whole, kept, of_person)
         self.low += (whole @ whole.T).astype(np.int64)
