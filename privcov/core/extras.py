@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable
 
-from numba import njit
-
 # Package: the extra of pyproject.toml that brings it.
 EXTRAS = {"opendp": "private", "pyarrow": "files", "openpyxl": "files", "streamlit": "app", "distributed": "cluster"}
 
@@ -28,6 +26,8 @@ def compiled(function: Callable) -> Callable:
 
     Numba keeps the code for the next process; where it may write to no folder, every process takes seconds to compile.
     """
+    from numba import njit
+
     try:
         return njit(cache=True, nogil=True)(function)
     except RuntimeError:  # numba looks for a folder when it decorates, and there is none
