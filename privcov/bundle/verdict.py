@@ -44,7 +44,7 @@ def verdict(wrong: float, data: Dataset, rel: Release, *, correlations: bool = F
         remedy = "A larger row bound would help. " if cut > stages["Post-processed"] / 2 else _REMEDY
     more = f"It is {WORSE}. " if wrong > 1 else ""
     if word == "Useful" and data.truth is not None and wrong < others[-1][1]:
-        more = "Closer to the truth than the sample: patterns and shrinkage remove sampling error too. "
+        more = "Nearer the truth than the sample: shrinkage removes sampling error. "
     zero, *rest = (f"{name.removesuffix(' (not private)')} {percent(level)}" for name, level in others)
     what = " for correlations" if correlations else " for covariances" if data.bounds is not None else ""
     return f"{word} here{what}.", f"{lost}{more}{remedy}Other errors: {zero}; not private: {', '.join(rest)}."

@@ -103,7 +103,7 @@ def secret_file(n: int = 1234) -> tuple[bytes, list[str]]:
 def test_of_a_confidential_file_only_the_header_is_shown():
     raw, cells = secret_file()
     at = confidential(raw, "ward.csv")
-    shown = everything(at)
+    shown = re.sub(r"\b[0-9a-f]{32}\b", "", everything(at))  # a random name of the file may hold any number
     for name in ("name of ward", "pulse", "salary"):
         assert name in shown
     assert not [cell for cell in cells if cell in shown]
