@@ -6,8 +6,10 @@ same anchor for the mean, the same noise, and the method's own post-processing. 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -221,7 +223,7 @@ def expect(
     population = wanted.correlation(d) * (spread or 1.0) ** 2 / facts.scale[0] ** 2
     if target == "population":
         tables = [dataclasses.replace(table, covariance=population) for table in tables]
-    with threadpool_limits(limits=1, user_api="blas"):  # of small matrices: threads wait for each other
+    with _one_blas_thread():
         found = [_released(request, table, law, range(per * j, per * (j + 1)), seed) for j, table in enumerate(tables)]
     errors, squares = (np.concatenate(part) for part in zip(*found, strict=True))
     means = [one.mean() for one, _ in found]
@@ -252,6 +254,17 @@ def expect(
         ),
         errors=errors,
     )
+
+
+def _one_blas_thread() -> contextlib.AbstractContextManager:
+    """Return a limit of BLAS to one thread: at small matrices several wait for each other, ten times as long.
+
+    Only in the main thread: to set it locks the loader of libraries while Python is asked, and another thread that
+    imports one at that moment would wait for ever. The app has its own limit.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return contextlib.nullcontext()
+    return threadpool_limits(limits=1, user_api="blas")
 
 
 def _bound_found(
