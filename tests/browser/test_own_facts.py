@@ -15,9 +15,23 @@ def mouse(page, settle, found) -> None:
     found = found.first
     found.scroll_into_view_if_needed()
     settle(page)  # it may have come with a run that has not ended yet, which closes what a click opens
-    box = found.bounding_box()
+    box = still_box(page, found)
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     settle(page)
+
+
+def still_box(page, found) -> dict:
+    """Where an element lies, in sight, once it has stood still for a fifth of a second: nobody clicks at what moves.
+
+    A page that is new goes to its top, on a busy machine after it was scrolled.
+    """
+    box = found.bounding_box()
+    while True:
+        found.scroll_into_view_if_needed()
+        page.wait_for_timeout(200)
+        before, box = box, found.bounding_box()
+        if box is not None and box == before:
+            return box
 
 
 def button(page, name: str):
