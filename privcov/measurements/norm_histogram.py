@@ -15,12 +15,13 @@ two shares add up (adaptive composition): rho = rho_1 + rho_2, mu^2 = mu_1^2 + m
 **The choice.** b = R 2^(-k/2) shortens the rows of the bins before k. Shortening a row from l to b takes l^2 - b^2 of
 its square out of the sum, and the noise falls with b^2. In units of R^2, k minimises
     3/2 sum_(m<k) c_m (2^-(m + 1/2) - 2^-k)  +  2^-k N,
-N half of n E|W|_F at b = R (the other half is removed by the shrinkage that follows). k is at most the last bin whose
-count is visible, above t = 3 standard deviations s of its noise (5 for Laplace noise, whose tails are longer): in 97 of
-100 searches no bin is visible by chance. The m bins before the last one whose counts are not visible hold together
-their noisy sum, in the proportions of their counts, where the sum exceeds 2 s sqrt(m); else they may hold the rows that
-are not accounted for, but at most s / 10 each. Where the visible bins hold less than half of the rows, or half of the
-rows would not be visible in one bin, R stays.
+N a fixed part of n E|W|_F at b = R, W the noise without anchors: 1/2 of Wishart noise, 1/(2 sqrt(2)) of Gaussian
+(shrinkage, which follows, removes most of W; tuned on simulated rows). k is at most the last bin whose count is
+visible, above t = 3 standard deviations s of its noise (5 for Laplace noise, whose tails are longer): in 97 of 100
+searches no bin is visible by chance. The m bins before the last one whose counts are not visible hold together their
+noisy sum, in the proportions of their counts, where the sum exceeds 2 s sqrt(m); else they may hold the rows that are
+not accounted for, but at most s / 10 each. Where the visible bins hold less than half of the rows, or half of the rows
+would not be visible in one bin, R stays.
 """
 
 from __future__ import annotations
