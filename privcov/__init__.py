@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from privcov.releases.public import release
     from privcov.releases.release import Release
     from privcov.sklearn.covariance import PrivateCovariance
-    from privcov.sklearn.models import PrivateLDA, PrivateLinearRegression, PrivatePCA
+    from privcov.sklearn.models import PrivateLinearRegression, PrivatePCA
     from privcov.steward.check import check
     from privcov.steward.expect import expect
     from privcov.studies.plan import Plan, run
@@ -72,7 +72,6 @@ _MODULES = {
     "error": "privcov.metrics.errors",
     "graph_recovery": "privcov.metrics.graphs",
     "PrivateCovariance": "privcov.sklearn.covariance",
-    "PrivateLDA": "privcov.sklearn.models",
     "PrivateLinearRegression": "privcov.sklearn.models",
     "PrivatePCA": "privcov.sklearn.models",
     "answers": "privcov.inference.answers",
@@ -93,7 +92,6 @@ __all__ = [
     "Plan",
     "PrivateCovariance",
     "PrivateDataset",
-    "PrivateLDA",
     "PrivateLinearRegression",
     "PrivatePCA",
     "PureDP",

@@ -361,7 +361,7 @@ def test_no_message_repeats_rows_that_came_to_the_wrong_parameter(name, tmp_path
 @pytest.mark.parametrize(
     "kinds", [[[7301.5, 51.2]], np.array([[7301.5, 51.2]]), pandas.Series([7301.5, 51.2])], ids=type
 )
-@pytest.mark.parametrize("model", [privcov.PrivatePCA, privcov.PrivateLinearRegression, privcov.PrivateLDA])
+@pytest.mark.parametrize("model", [privcov.PrivatePCA, privcov.PrivateLinearRegression])
 def test_kinds_that_are_a_table_are_refused_and_not_repeated(model, kinds):
     with pytest.raises(TypeError, match="kinds must be a mapping") as caught:
         model(guarantee=privcov.ZCDP(1.0), kinds=kinds).fit(pandas.DataFrame({"a": [1.0, 2.0]}), [0, 1])

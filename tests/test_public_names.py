@@ -31,7 +31,6 @@ NAMES = [
     "PrivateCovariance",
     "PrivatePCA",
     "PrivateLinearRegression",
-    "PrivateLDA",
     "sources",
     "source",
     "methods",

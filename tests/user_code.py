@@ -17,7 +17,6 @@ from privcov import (
     Dataset,
     Declaration,
     PrivateCovariance,
-    PrivateLDA,
     PrivateLinearRegression,
     PrivatePCA,
     PureDP,
@@ -116,7 +115,7 @@ def classified() -> np.ndarray:
     """Several models from one release with class sums."""
     wine = privcov.source("wine")
     rel = privcov.release(wine, privcov.ZCDP(10.0), "auto-cov", random_state=0, centre="classes")
-    found: np.ndarray = PrivateLDA.from_release(rel).means_
+    found: np.ndarray = privcov.answers(rel).groups().means
     return found
 
 

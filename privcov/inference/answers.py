@@ -61,17 +61,13 @@ class Groups(NamedTuple):
     """What a release says of its k classes.
 
     ``shares`` are of all rows and noisy; ``means`` (k x d) are NaN for a class with too few rows for its noise.
-    ``within`` is the unbiased covariance within classes (it may have negative eigenvalues), and ``spread`` its standard
-    deviations, none so small that its variance is below the noise. ``noise`` is the typical standard deviation of the
-    privacy noise on a correlation within classes.
+    ``within`` is the unbiased covariance within classes; it may have negative eigenvalues.
     """
 
     classes: tuple[str, ...]
     shares: np.ndarray
     means: np.ndarray
     within: np.ndarray
-    spread: np.ndarray
-    noise: float
 
 
 class ReleaseAnswers:
@@ -685,10 +681,10 @@ class ReleaseAnswers:
             For a release without classes.
         """
         whole = self._class_sums()
-        found, within, spread, noise = contrasts.within_of(self._known, whole)
+        found, within = contrasts.within_of(self._known, whole)
         scale = self.scale
         means = np.where(found.small[:, None], np.nan, self.origin + scale * found.means.T)
-        return Groups(self.classes, found.shares, means, within * np.outer(scale, scale), spread * scale, noise)
+        return Groups(self.classes, found.shares, means, within * np.outer(scale, scale))
 
     def _class_sums(self) -> Measured:
         """Return the moment with its class sums."""

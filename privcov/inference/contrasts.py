@@ -82,8 +82,8 @@ def classes_of(whole: Measured, d: int) -> Classes:
     return Classes(shares, means, of_sum, of_count, shared)
 
 
-def within_of(known: UnbiasedMoments, whole: Measured) -> tuple[Classes, np.ndarray, np.ndarray, float]:
-    """Return the classes, the covariance within them, its spreads, and the typical noise on a correlation.
+def within_of(known: UnbiasedMoments, whole: Measured) -> tuple[Classes, np.ndarray]:
+    """Return the classes and the covariance within them.
 
     W = S - sum_c p_c (m_c m_c' - (v_t / p_c^2) I), S the second moment: the square of a noisy mean is too large by
     v_t / p_c^2. It is divided by the degrees of freedom, one less for each class. A class that is too small for its
@@ -96,10 +96,7 @@ def within_of(known: UnbiasedMoments, whole: Measured) -> tuple[Classes, np.ndar
     means, shares = found.means[:, kept], found.shares[kept]
     within = square * whole.matrix[:d, :d] - (means * shares) @ means.T
     within = within + found.of_sum * float(np.sum(1 / shares)) * np.eye(d)
-    within = within * (known.rows / max(known.rows - int(kept.sum()), 1.0))
-    spread = np.sqrt(np.maximum(np.diag(within), math.sqrt(known.law.off)))
-    relative = math.sqrt(known.law.off) / np.outer(spread, spread)[np.triu_indices(d, 1 if d > 1 else 0)]
-    return found, within, spread, float(np.median(relative))
+    return found, within * (known.rows / max(known.rows - int(kept.sum()), 1.0))
 
 
 def contrast(known: UnbiasedMoments, whole: Measured, a: int, b: int, level: float) -> Intervals:

@@ -15,7 +15,7 @@ from privcov.core import checks
 from privcov.core.guarantees import Guarantee, ZCDP
 from privcov.core.keys import MethodKey
 from privcov.postprocess.spectrum import clip_psd
-from privcov.releases.public import Centre, release
+from privcov.releases.public import release
 from privcov.releases.release import Release
 from privcov.tables import in_memory
 from privcov.tables.dataset import Dataset
@@ -189,7 +189,7 @@ class ReleaseModel(BaseEstimator):
     n_features_in_: int
     _used: Sequence[str]  # the measured columns that the model takes, of a frame with kinds
 
-    def _released(self, X: ArrayLike, response: tuple[str, ArrayLike] | None, labels: np.ndarray | None) -> Release:
+    def _released(self, X: ArrayLike, response: tuple[str, ArrayLike] | None) -> Release:
         """Make one release of rows, with their names; a response is their last column."""
         if self.kinds is not None:
             frame, kinds = X, dict(mapping_of(self.kinds))
@@ -197,7 +197,7 @@ class ReleaseModel(BaseEstimator):
                 name, cells = response
                 frame, kinds[name] = X.assign(**{name: np.asarray(cells)}), kinds.pop(name)  # type: ignore[union-attr] # a data frame
             self._named(tuple(name for name in self.kinds if name in (in_memory.names_in(X) or ())))
-            data = Dataset.from_rows(frame, self.row_bound, self.bounds, labels, kinds=kinds)
+            data = Dataset.from_rows(frame, self.row_bound, self.bounds, kinds=kinds)
         else:
             table = checked(self, X, **({} if response is None else {"y": response[1], "y_numeric": True}))
             own = getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(self.n_features_in_)])
@@ -205,10 +205,9 @@ class ReleaseModel(BaseEstimator):
             if response is not None:
                 table = np.column_stack(table)
                 names.append(next(name for k in range(len(names) + 1) if (name := response[0] + "'" * k) not in names))
-            data = Dataset.from_rows(table, self.row_bound, self.bounds, labels, names)
+            data = Dataset.from_rows(table, self.row_bound, self.bounds, columns=names)
         guarantee = ZCDP(0.1) if self.guarantee is None else self.guarantee
-        centre: Centre = "joint" if labels is None else "classes"
-        return release(data, guarantee, self.method, random_state=self.random_state, centre=centre)
+        return release(data, guarantee, self.method, random_state=self.random_state, centre="joint")
 
     def _named(self, columns: tuple[str, ...]) -> None:
         self.n_features_in_ = len(columns)

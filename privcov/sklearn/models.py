@@ -1,6 +1,6 @@
-"""Models of scikit-learn that are read from one release: `PrivatePCA`, `PrivateLinearRegression`, `PrivateLDA`.
+"""Models of scikit-learn that are read from one release: `PrivatePCA`, `PrivateLinearRegression`.
 
-One release gives all of them for one price: ``from_release`` takes it, or an opened bundle, and sees no rows; ``fit``
+One release gives both for one price: ``from_release`` takes it, or an opened bundle, and sees no rows; ``fit``
 makes one of simulated or public rows first. Every number is one of `privcov.answers`, where its interval is.
 """
 
@@ -12,18 +12,15 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
-from sklearn.utils.extmath import softmax
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from privcov.core import checks
 from privcov.core.guarantees import Guarantee
 from privcov.core.keys import MethodKey
 from privcov.inference.answers import answers
-from privcov.postprocess.spectrum import clip_psd
 from privcov.releases.release import Release
-from privcov.sklearn.covariance import ReleaseModel, checked, mapping_of
+from privcov.sklearn.covariance import ReleaseModel, mapping_of
 from privcov.tables import in_memory
 
 if TYPE_CHECKING:
@@ -33,8 +30,6 @@ if TYPE_CHECKING:
     from privcov.inference.unbiased import Measurement
     from privcov.tables.dataset import Limits
     from privcov.tables.readers.kinds import Kind
-
-LEAST_EIGENVALUE = 0.01  # of the correlation within classes, before it is inverted
 
 
 class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ReleaseModel):
@@ -160,7 +155,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ReleaseModel
         ValueError
             For a parameter that is not allowed.
         """
-        self.release_ = self._released(X, None, None)
+        self.release_ = self._released(X, None)
         return self._read(answers(self.release_))
 
     def _read(self, found: ReleaseAnswers) -> PrivatePCA:
@@ -362,7 +357,7 @@ class PrivateLinearRegression(RegressorMixin, ReleaseModel):
                 raise ValueError(f"The response {name!r} is a category: declare one level as a yes-no question.")
         elif any(isinstance(cell, str) for cell in np.ravel(np.asarray(y, dtype=object))):
             raise ValueError("y must be the numbers of the response, got text. Write a yes as 1, or give kinds.")
-        self.release_ = self._released(X, (name, y), None)
+        self.release_ = self._released(X, (name, y))
         return self._read(answers(self.release_), self.release_.columns[-1], None)
 
     def _read(self, found: ReleaseAnswers, y: str, on: str | Sequence[str] | None) -> PrivateLinearRegression:
@@ -394,204 +389,6 @@ class PrivateLinearRegression(RegressorMixin, ReleaseModel):
             In the units of the response.
         """
         return self._matrix_of(X) @ self.coef_ + self.intercept_
-
-
-class PrivateLDA(ClassifierMixin, ReleaseModel):
-    """Linear discriminant analysis from the class sums of one release.
-
-    Parameters
-    ----------
-    floor : float or None
-        Smallest eigenvalue of the correlation within classes before it is inverted; None takes the typical noise on a
-        correlation, and at least 0.01.
-    guarantee : PureDP, ApproxDP, ZCDP or None
-        Of the release that ``fit`` makes; None means ZCDP(rho=0.1).
-    row_bound : float or None
-        R > 0, a public bound on the norm of a row, for ``fit``; as in `PrivateCovariance`.
-    method : str
-        A method with one noisy matrix, for ``fit``.
-    random_state : int, RandomState or None
-        As in `PrivateCovariance`.
-    bounds : array-like of shape (d, 2), mapping of column to (low, high), or None
-        Public limits of every column, for ``fit``, as in `Dataset.from_rows`.
-    kinds : mapping of column to Kind, or None
-        In place of bounds, for ``fit`` on a pandas data frame with text, dates or yes-no columns, as in
-        `Dataset.from_rows`; other columns are left out.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (k,)
-        Their names; for ``fit`` the labels, whose list counts as public.
-    priors_, means_, covariance_ : ndarray
-        Noisy shares, class means and the covariance within classes, after ``floor``; in the owner's units.
-    coef_, intercept_ : ndarray
-        One line for each class; one alone where there are two.
-    contrasts_ : dict of str to DataFrame
-        By class but the first: its means less those of the first from `privcov.answers`, with intervals.
-
-    Notes
-    -----
-    **Guarantee.** That of the release. ``fit`` makes one with seeded noise, which confidential rows must not have.
-
-    **Spends.** ``fit`` the whole guarantee; ``from_release`` nothing.
-
-    References
-    ----------
-    Fisher (1936).
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import privcov
-    >>> data = privcov.source("wine")
-    >>> rel = privcov.release(data, privcov.ZCDP(rho=10.0), "auto-cov", random_state=1, centre="classes")
-    >>> model = privcov.PrivateLDA.from_release(rel)
-    >>> model.score(pd.DataFrame(data.rows, columns=data.columns), data.labels) > 0.9
-    True
-    """
-
-    @checks.explained
-    def __init__(
-        self,
-        floor: float | None = None,
-        guarantee: Guarantee | None = None,
-        row_bound: float | None = None,
-        method: MethodKey | str = "auto-cov",
-        random_state: int | np.random.RandomState | None = None,
-        bounds: Limits | None = None,
-        kinds: Mapping[str, Kind] | None = None,
-    ) -> None:
-        self.floor = floor
-        self.guarantee = guarantee
-        self.row_bound = row_bound
-        self.method = method
-        self.random_state = random_state
-        self.bounds = bounds
-        self.kinds = kinds
-
-    @classmethod
-    @checks.explained
-    def from_release(cls, x: Release | Measurement, floor: float | None = None) -> PrivateLDA:
-        """Return the model that a release with class sums gives.
-
-        Parameters
-        ----------
-        x : Release or OpenedBundle
-            As `privcov.answers` takes it.
-        floor : float or None, optional
-            As in the class.
-
-        Returns
-        -------
-        PrivateLDA
-            Fitted.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As `privcov.answers` does, for a release without class sums, and for a class with too few rows.
-        """
-        found = answers(x)
-        model = cls(floor)._read(found, np.array(found.classes))
-        model._named(found.columns)
-        return model
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> PrivateLDA:
-        """Make one release from the rows with their classes, and read the model from it.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d) or data frame
-            Finite numbers, simulated or public.
-        y : array-like of shape (n,)
-            The class of each row.
-
-        Returns
-        -------
-        PrivateLDA
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            For a parameter that is not allowed, one class alone, and a class with too few rows for its noise.
-        """
-        labels = np.asarray(y) if self.kinds is not None else checked(self, X, y=y)[1]
-        check_classification_targets(labels)
-        classes, at = np.unique(labels, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(f"y must name at least two classes, got one class alone: {str(classes[0])!r}.")
-        self.release_ = self._released(X, None, at)
-        return self._read(answers(self.release_), classes)
-
-    def _read(self, found: ReleaseAnswers, classes: np.ndarray) -> PrivateLDA:
-        groups = found.groups()
-        if small := [name for name, line in zip(classes, groups.means, strict=True) if np.isnan(line).any()]:
-            raise ValueError(
-                f"The class {str(small[0])!r} has too few rows for its noise: use a weaker guarantee, or join classes."
-            )
-        floor = min(max(groups.noise, LEAST_EIGENVALUE), 1.0) if self.floor is None else self.floor
-        floor = checks.in_range("floor", floor, 1e-9, 1.0)
-        units = np.outer(groups.spread, groups.spread)
-        self.classes_, self.means_, self._used = classes, groups.means, found.columns
-        self.priors_ = np.maximum(groups.shares, 0.0) / np.maximum(groups.shares, 0.0).sum()
-        self.covariance_ = clip_psd(groups.within / units, floor) * units
-        slopes = np.linalg.solve(self.covariance_, self.means_.T).T
-        constants = np.log(self.priors_) - np.einsum("kd,kd->k", slopes, self.means_) / 2
-        if len(classes) == 2:
-            slopes, constants = slopes[1:] - slopes[:1], constants[1:] - constants[:1]
-        self.coef_, self.intercept_ = slopes, constants
-        first, *others = found.classes
-        self.contrasts_ = {str(name): found.contrast(a, first) for name, a in zip(classes[1:], others, strict=True)}
-        return self
-
-    def decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Return the log odds of the classes, up to a constant of each row; of the second where there are two.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Any rows; nothing protects them.
-
-        Returns
-        -------
-        ndarray of shape (n, k), or (n,) where there are two
-            Scores.
-        """
-        scores = self._matrix_of(X) @ self.coef_.T + self.intercept_
-        return scores[:, 0] if len(self.classes_) == 2 else scores
-
-    def predict_proba(self, X: ArrayLike) -> np.ndarray:
-        """Return the probability of every class, for Gaussian rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Any rows; nothing protects them.
-
-        Returns
-        -------
-        ndarray of shape (n, k)
-            Rows add up to 1.
-        """
-        scores = self.decision_function(X)
-        return softmax(np.column_stack([np.zeros(len(scores)), scores]) if scores.ndim == 1 else scores)
-
-    def predict(self, X: ArrayLike) -> np.ndarray:
-        """Return the most probable class of rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Any rows; nothing protects them.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Of `classes_`.
-        """
-        scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
 
 def _means(found: ReleaseAnswers) -> np.ndarray:

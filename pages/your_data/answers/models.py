@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-import privcov
 from pages.common import show
 from pages.your_data.answers.context import Shown, about, lines, scaled, unknown
-from privcov.bundle.safe import cell, cells, table
+from privcov.bundle.safe import cell
 from privcov.core.words import brief, percent, plain
 from privcov.plots.intervals import intervals, numbers, off_zero
 from privcov.plots.palette import Palette
@@ -223,7 +222,7 @@ def scales(shown: Shown, palette: Palette) -> None:
 
 
 def classes(shown: Shown, palette: Palette) -> None:
-    """Show how the means of two classes differ, the sizes of the classes, and the linear discriminant rule."""
+    """Show how the means of two classes differ, and the sizes of the classes."""
     facts = shown.measurement.facts
     left, right = st.columns(2)
     with left:
@@ -254,15 +253,3 @@ def classes(shown: Shown, palette: Palette) -> None:
     shares = np.maximum(shown.answers().groups().shares, 0.0)
     sizes = pd.DataFrame({"class": [cell(c) for c in facts.classes], "share of rows": shares / shares.sum()})
     st.dataframe(sizes, hide_index=True)
-    rule = privcov.PrivateLDA.from_release(shown.released)  # refuses a class with too few rows
-    st.markdown("**Linear discriminant rule.** The largest score wins: constant plus slopes times the row.")
-    scores = np.column_stack([rule.intercept_, rule.coef_])
-    if len(facts.classes) == 2:  # the model has the difference of the scores alone
-        scores = np.stack([np.zeros_like(scores[0]), scores[0]])
-    drawn = pd.DataFrame(
-        scores, index=pd.Index(cells(facts.classes), name="class"), columns=cells(("constant", *facts.columns))
-    )
-    number = st.column_config.NumberColumn(format="%.4g")
-    st.dataframe(drawn, column_config=dict.fromkeys(drawn.columns, number))
-    text = table(scores, ("constant", *facts.columns), facts.classes, corner="class")
-    show.download("Discriminant rule as CSV", lambda: text, "discriminant.csv", "own-csv-classes")
