@@ -22,7 +22,7 @@ import numpy as np
 from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP
 from privcov.core.randomness import stream
 from privcov.data_sources.example import Example, written
-from privcov.inference import contrasts, entries, regression, scales, spectrum
+from privcov.inference import contrasts, entries, regression, spectrum
 from privcov.inference.evidence import FILE, LEVEL
 from privcov.inference.unbiased import Intervals, UnbiasedMoments, known_from, known_of, merge_class_anchors
 from privcov.measurements.exact.moment import planned_event, settle_shape
@@ -391,16 +391,10 @@ def answers_of(
     if set(wanted) <= set(BY_ENTRY):
         yield from _by_entry(known, k)
         return
-    few, plus = list(range(1, min(known.d, 5))), np.ones(min(known.d, 5) - 1)
+    few = list(range(1, min(known.d, 5)))
     if "group_means" in wanted:
         parts = [found for by in GROUPED for found in contrasts.by_column(known, by, LEVEL)]
         yield "group_means", Intervals(*(np.array([getattr(p, end)[:2] for p in parts]) for end in _PARTS))
-    if "score" in wanted:
-        items = few if known.two is None else few[:2]
-        found = entries.correlations(scales.with_score(known, "score", items, plus[: len(items)]), LEVEL, k)
-        yield "score", Intervals(*(getattr(found, end)[0, -1:] for end in _PARTS))
-    if "alpha" in wanted:
-        yield "alpha", scales.alpha(known.for_shape(k), few, plus, LEVEL)
     shape = known.for_shape(k)
     if "regress, two values" in wanted:
         yield "regress, two values", regression.regress(shape, BINARY, BY, 0.0, LEVEL).slopes
@@ -465,10 +459,6 @@ def truths(cell: Cell) -> dict[str, np.ndarray]:
     partial = (-inverse / np.outer(own, own))[upper]
     values, axes = np.linalg.eigh(c)
     first = axes[:, -1] * np.sign(axes[np.argmax(np.abs(axes[:, -1])), -1])
-    items = few if people.two is None else few[:2]
-    turn = np.zeros((2, cell.d))
-    turn[0, 0], turn[1, items] = 1, 1
-    score, k = turn @ c @ turn.T, len(few)
     found = {
         **dict(zip(BY_ENTRY, plain, strict=True)),
         "partial_correlations": partial,
@@ -479,11 +469,8 @@ def truths(cell: Cell) -> dict[str, np.ndarray]:
         "regress, all columns": slopes(list(range(1, cell.d))),
         "eigenvalues": values[::-1],
         "components": first[:, None],
-        "score": np.array([score[0, 1] / math.sqrt(score[0, 0] * score[1, 1])]),
     }
-    if people.two is None:
-        found["alpha"] = np.array([k / (k - 1) * (1 - np.trace(c[np.ix_(few, few)]) / score[1, 1])])
-    else:
+    if people.two is not None:
         found |= groups
     if cell.d <= 5:
         del found["regress, all columns"]

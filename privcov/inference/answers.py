@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from privcov.core import checks
-from privcov.inference import contrasts, entries, evidence, factors, regression, scales, spectrum
+from privcov.inference import contrasts, entries, evidence, regression, spectrum
 from privcov.inference.unbiased import (
-    NO_INTERVAL,
     NO_INVERSE,
-    NO_VARIANCE,
     ONE_COLUMN,
     REASONS,
     TESTED_ONLY,
@@ -48,8 +46,6 @@ _METHODS = {
     "components": "first-order expansion of the axes",
     "contrast": "delta method; equal spread in all classes is assumed",
     "group_means": "inverted test of each mean and of the difference; equal spread in both groups is assumed",
-    "alpha": "inverted test of the ratio",
-    "factors": "maximum likelihood and varimax, of correlations whose eigenvalues are raised to the noise",
     "edges": "test of the de-biased graphical lasso; intervals of partial correlations, where identified",
 }
 MAX_REGRESSORS = 1 / 3  # for each row: at 1/2 intervals of 95 % contain the truth in 91 %, at 3/4 in 78 %
@@ -378,15 +374,8 @@ class ReleaseAnswers:
                 "name at most a third as many."
             )
         if ridge == "auto":
-            return (
-                target,
-                chosen,
-                0.0 if self._known.turn is not None else regression.least_ridge(self._shape, target, chosen),
-            )
-        ridge = checks.in_range("ridge", ridge, 0.0, 1e6)
-        if ridge and self._known.turn is not None:
-            raise ValueError("ridge goes by bounds, and a score has none: leave it at 0.")
-        return target, chosen, ridge
+            return target, chosen, regression.least_ridge(self._shape, target, chosen)
+        return target, chosen, checks.in_range("ridge", ridge, 0.0, 1e6)
 
     def _others(self, target: int) -> list[int]:
         """Return the regressors that are taken where none are named."""
@@ -530,125 +519,6 @@ class ReleaseAnswers:
         low = known.origin[j] + known.scale[j] * known.two.low[j]
         return f"{name}={low:g}", f"{name}={low + known.scale[j] * known.span[j]:g}"
 
-    @checks.explained
-    def alpha(self, items: Sequence[str], reverse: Sequence[str] = ()) -> pd.DataFrame:
-        """Return Cronbach's alpha of the items of a scale, in their own units.
-
-        Parameters
-        ----------
-        items : sequence of str
-            At least two columns.
-        reverse : sequence of str, optional
-            Those of them that count with a minus sign.
-
-        Returns
-        -------
-        DataFrame
-            One row.
-
-        Raises
-        ------
-        ValueError
-            For a column that is not there or is named twice, and for fewer than two items.
-        """
-        self._whole()
-        at, signs = self._items(items, reverse)
-        found = scales.alpha(self._shape, at, signs, self.level)
-        named = (("-" if sign < 0 else "") + self.columns[j] for j, sign in zip(at, signs, strict=True))
-        return self._frame("alpha", {"items": (", ".join(named),)}, found)
-
-    @checks.explained
-    def with_score(self, name: str, items: Sequence[str], reverse: Sequence[str] = ()) -> ReleaseAnswers:
-        """Return the same answers with a score in place of its items, such as the mean of the items of a scale.
-
-        Parameters
-        ----------
-        name : str
-            Of the new column, which comes last.
-        items : sequence of str
-            At least two columns, whose mean in their own units is the score.
-        reverse : sequence of str, optional
-            Those of them that count with a minus sign: a score of 6 - x in place of -x has the same answers but for its
-            mean.
-
-        Returns
-        -------
-        ReleaseAnswers
-            Of the other columns and the score; they compare no declared classes.
-
-        Raises
-        ------
-        ValueError
-            For a name that is taken, for items as `alpha`, and for items of which some have two values and some more.
-
-        Examples
-        --------
-        >>> import privcov
-        >>> data = privcov.source("ar1-covariance", n=20_000, d=4, random_state=0)
-        >>> rel = privcov.release(data, privcov.ZCDP(rho=1.0), "auto-cov", random_state=1, centre="joint")
-        >>> found = privcov.answers(rel)
-        >>> found.with_score("scale", ["x1", "x2", "x3"]).columns
-        ('x4', 'scale')
-        """
-        self._whole()
-        at, signs = self._items(items, reverse)
-        name = checks.one_line("name", name, "that of a new column")
-        if name in (others := [c for j, c in enumerate(self.columns) if j not in at]):
-            raise ValueError(
-                f"name {name!r} is that of another column, one of {', '.join(others[:8])}. Take a new one."
-            )
-        blocks = self._known.declared
-        if name in blocks:
-            raise ValueError(f"name {name!r} is that of a declared column. Take a new one.")
-        if any(j in block for block in blocks.values() if len(block) > 1 for j in at):
-            raise ValueError("items names a level of a category: levels exclude each other, and make no scale.")
-        known = scales.with_score(self._known, name, at, signs)
-        return ReleaseAnswers(known, self.level, self.kurtosis)
-
-    @checks.explained
-    def factors(self, n_factors: int, columns: Sequence[str] | None = None) -> pd.DataFrame:
-        """Return the loadings of a factor analysis: maximum likelihood and varimax, without intervals.
-
-        Parameters
-        ----------
-        n_factors : int
-            From 1 on, so few that (d - k)^2 >= d + k for k factors of d columns.
-        columns : sequence of str or None, optional
-            The columns that are explained; None takes all.
-
-        Returns
-        -------
-        DataFrame
-            One row for each factor (``axis``) and column, with ``uniqueness``: the share of the variance of the column
-            that no factor explains. ``attrs["warning"]`` names wrong readings.
-
-        Raises
-        ------
-        ValueError
-            For too many factors.
-
-        Reference
-        ---------
-        Lawley and Maxwell (1971); Kaiser (1958). As ``factanal`` in R.
-        """
-        self._whole()
-        at = list(range(len(self.columns))) if columns is None else self._positions(columns, "columns")
-        d, names = len(at), tuple(self.columns[j] for j in at)
-        most = max((j for j in range(1, d) if (d - j) ** 2 >= d + j), default=0)
-        if not most:
-            raise ValueError(f"A factor analysis needs at least three columns, and there are {d}.")
-        k = checks.whole("n_factors", n_factors, 1, most, f"More cannot be told apart with {d} columns.")
-        r, raised = factors.raised_correlation(self._known, at)
-        small = bool(np.isnan(r).any())
-        found, unique = (np.full((d, k), np.nan), np.full(d, np.nan)) if small else factors.loadings(r, k)
-        flat, none = found.T.ravel(), np.full(d * k, np.nan)
-        labels = {"axis": tuple(j + 1 for j in range(k) for _ in range(d)), "column": names * k}
-        reason = np.full(d * k, NO_VARIANCE if small else NO_INTERVAL)
-        table = self._frame("factors", labels, Intervals(flat, none, none, reason))
-        table.insert(3, "uniqueness", np.tile(unique, k))
-        table.attrs["warning"] = factors.warning(raised, d)
-        return table
-
     def _positions(self, names: str | Iterable[str], what: str) -> list[int]:
         """Return the positions of columns that are named, those of a yes-no question also as they are declared."""
         alone = {name: block[0] for name, block in self._known.declared.items() if len(block) == 1}
@@ -656,16 +526,6 @@ class ReleaseAnswers:
         told = {name: self.columns[j] for name, j in alone.items() if name not in self.columns}
         spelt = [told.get(name, name) if isinstance(name, str) else name for name in asked]
         return positions_of(self.columns, spelt, what)
-
-    def _items(self, items: Sequence[str], reverse: Sequence[str]) -> tuple[list[int], np.ndarray]:
-        """Return the positions of the items, and -1 for those that are reversed."""
-        at = self._positions(items, "items")
-        if len(at) < 2:
-            raise ValueError(f"items must name at least two columns, got {len(at)}.")
-        back = self._positions(reverse, "reverse") if len(reverse) else []
-        if strange := [self.columns[j] for j in back if j not in at]:
-            raise ValueError(f"reverse names {strange[0]!r}, which is not among the items.")
-        return at, np.where(np.isin(at, back), -1.0, 1.0)
 
     def groups(self) -> Groups:
         """Return shares, means and the pooled covariance of the classes, without intervals; `contrast` has them.
@@ -766,8 +626,6 @@ class ReleaseAnswers:
     def _assumed(self, answer: str) -> str:
         if answer == "means":
             return "rows with a variance, so many that their mean is close to normal"
-        if answer == "factors":
-            return "a factor model of this many factors"
         if answer in ("contrast", "group_means"):
             return "the same spread in all groups, and so many rows in each that their means are close to normal"
         if (
@@ -787,8 +645,6 @@ class ReleaseAnswers:
         return f"{rows}; columns of two values as declared{weakly}, {others}"
 
     def _coverage(self, case: str) -> str:
-        if case == "factors":
-            return "No coverage: they have no intervals."
         like = "plain" if self._known.two is None else "short" if self._known.shortened.any() else "levels"
         if self._known.available is not None:
             like = "pairs" if like == "plain" and not self.kurtosis else ""

@@ -112,7 +112,6 @@ def _spectral_reach(known: UnbiasedMoments, level: float, kurtosis: float) -> fl
     for _ in range(_DRAWS):
         drawn = known.measured.distribution.draw(rng)
         error = r2 * drawn[: known.measured.distribution.dimension, : known.measured.distribution.dimension]
-        error = error if known.turn is None else known.turn @ error @ known.turn.T
         if known.mean is not None:
             e = math.sqrt(known.law.mean) * rng.standard_normal(d)
             error = error - np.outer(known.mean, e) - np.outer(e, known.mean) - np.outer(e, e)

@@ -93,8 +93,7 @@ class UnbiasedMoments:
     mean: None where it was not measured. covariance: unbiased; it may have negative eigenvalues. rows: number of
     independent rows, or persons, that the sampling error is that of. scale, origin: the public half-ranges and typical
     values. measured: the noisy moment. available: where missing cells were measured. total: the private measurement.
-    two: which columns have two values, as a level of a category has. turn: the axes of the columns in those that were
-    measured, orthonormal; None where they are these.
+    two: which columns have two values, as a level of a category has.
     """
 
     columns: tuple[str, ...]
@@ -108,7 +107,6 @@ class UnbiasedMoments:
     available: Available | None = None
     total: NoisySum | None = None
     two: TwoValues | None = None
-    turn: np.ndarray | None = None
 
     @property
     def d(self) -> int:

@@ -24,9 +24,9 @@ class TwoValues:
     """Which columns have two values, in working units.
 
     low, span: the lower value, and the distance to the higher one; 0 for other columns. blocks: their positions, those
-    of one category together. whole: which of them still have these two values, and not any between, as in rows that are
-    shortened, or in a score of several columns. names: the declared column of each block. exact: which of them have no
-    cell between the two values, as a missing one that counts as a typical value.
+    of one category together. whole: which columns still have these two values and no others, unlike shortened rows.
+    names: the declared column of each block. exact: which columns have no cell between the two values, as a missing one
+    that counts as a typical value.
     """
 
     low: np.ndarray

@@ -226,9 +226,3 @@ def test_base_r_reads_the_same_numbers(made, kind):
     np.testing.assert_allclose(read[1 + 2 * d * d :], wanted, rtol=unit)
     head = next(csv.reader(io.StringIO(files["matrices/regular.csv"].decode(), newline="")))
     assert names.splitlines() == head[1:]
-
-
-# --- the same regression in Python, in the shell and in R ----------------------------------------------------
-
-
-# --- groups, scales and factors in Python, in the shell and in R ----------------------------------------------

@@ -226,25 +226,6 @@ def test_another_level_and_rate_are_those_of_python(clear):
     assert any("Another level than 95" in plain(c.value) for c in at.caption)
 
 
-def test_a_scale_on_the_page_has_the_numbers_of_python(clear):
-    at, found = view(dropped(clear), "scales"), privcov.answers(privcov.open_bundle(clear))
-    assert "at least two items" in at.info[0].value
-    widget(at, "multiselect", "items").set_value(["age", "pulse", "glucose", "sleep"]).run()
-    widget(at, "multiselect", "reversed-0-3-4-5").set_value(["pulse"]).run()
-    asked = found.alpha(["age", "pulse", "glucose", "sleep"], ["pulse"])
-    ends = f"**{asked['estimate'].item():.2f}**, from {asked['ci_low'].item():.2f} to {asked['ci_high'].item():.2f}"
-    assert any(ends in m.value for m in calm(at).markdown)
-    scored = found.with_score("score", ["age", "pulse", "glucose", "sleep"], ["pulse"]).correlations()
-    shown = csv_of(at, "p_value")
-    assert shown["estimate"].tolist() == scored.loc[scored["second"] == "score", "estimate"].tolist()
-    loads = found.factors(1, ["age", "pulse", "glucose", "sleep"])
-    assert csv_of(at, "axis")["estimate"].tolist() == loads["estimate"].tolist()
-    assert loads.attrs["warning"] in " ".join(plain(c.value) for c in at.caption)
-    assert "with_score('score', ['age', 'pulse', 'glucose', 'sleep'], ['pulse'])" in at.code[0].value
-    widget(at, "multiselect", "items").set_value(["age", "glucose"]).run()  # the reversed one is no item now
-    assert "['age', 'glucose']).correlations()" in calm(at).code[0].value
-
-
 def test_groups_on_the_page_have_the_numbers_of_python(tmp_path, clear):
     assert "Groups" not in widget(dropped(clear), "segmented_control", "answer").options
     rng = np.random.default_rng(3)

@@ -47,7 +47,6 @@ VIEWS = {
     "graph": "Graph",
     "regression": "Regression",
     "groups": "Groups",
-    "scales": "Scales",
     "classes": "Classes",
 }
 
@@ -60,7 +59,6 @@ def section(shown: Shown, name: str, label: str, last: Callable[[], None]) -> No
         **dict.fromkeys(("spectrum", "graph", "regression"), whole),
         "classes": whole and len(facts.classes) > 1,
         "groups": whole and facts.units.fits_bounds and bool(two_values(facts.kinds, facts.units)),
-        "scales": whole and facts.d > 1,
     }
     offered = {k: v for k, v in VIEWS.items() if fits.get(k, True)} | {name: label}
     view = shown.segments("View", offered, "answer")
@@ -370,6 +368,5 @@ _DRAWN = {
     "graph": _graph,
     "regression": models.regression,
     "groups": models.groups,
-    "scales": models.scales,
     "classes": models.classes,
 }

@@ -1,4 +1,4 @@
-"""Models from one release: a regression, means of groups, scales of items, and class means."""
+"""Models from one release: a regression, means of groups, and class means."""
 
 from __future__ import annotations
 
@@ -25,18 +25,12 @@ def regression(shown: Shown, palette: Palette) -> None:
     if d < 2:
         st.info("A regression needs at least two columns.")
         return
-    answers, ranges, scored = shown.answers(), shown.ranges, ""
-    if len(items := shown.kept.get("items", [])) > 1:
-        name, back = _name(shown), shown.kept.get(_reversed(shown, items), [])
-        if st.toggle("The score of Scales in place of its items", **shown.keep("with-score", False)):
-            answers, scored = answers.with_score(name, items, back), f"with_score({name!r}, {items!r}, {back!r})."
-            ranges = pd.concat([ranges, pd.Series({name: ranges[items].mean()})])
     left, middle, right = st.columns([2, 4, 1], vertical_alignment="bottom")
-    columns, levels = answers.columns, _levels(shown)
+    columns, levels = shown.columns, _levels(shown)
     dates = {name for name, kind in shown.measurement.facts.kinds if kind.kind == DATE}
     likely = sorted(columns, key=lambda name: (name in dates, any(name in block for block in levels)))  # numbers first
     with left:
-        y = shown.column("Explain", "target" + scored, columns, at=columns.index(likely[0]))
+        y = shown.column("Explain", "target", columns, at=columns.index(likely[0]))
     follow = {c for names in levels for c in (names if y in names else names[1:][-1:])}  # follows from others, or is y
     others = [c for c in likely if c != y and c not in follow]
     everything, on = st.toggle("By all other columns", **shown.keep("everything", False)), None
@@ -45,7 +39,7 @@ def regression(shown: Shown, palette: Palette) -> None:
             "By",
             others,
             help="Under noise, a few columns have far shorter intervals than all of them.",
-            **shown.keep(f"on{scored}-{columns.index(y)}", others[:_FIRST], argument="default"),
+            **shown.keep(f"on-{columns.index(y)}", others[:_FIRST], argument="default"),
         )
     with right:
         ridge = st.number_input(
@@ -61,7 +55,7 @@ def regression(shown: Shown, palette: Palette) -> None:
     if on == [] or not others:
         st.info("Choose at least one column to explain it by.")
         return
-    found = answers.regress(y, on, ridge)
+    found = shown.answers().regress(y, on, ridge)
     unknown(found)
     if not (found["identified"].any() or ridge):
         st.info(
@@ -69,7 +63,7 @@ def regression(shown: Shown, palette: Palette) -> None:
             "ridge asks for something else, which the noise may allow."
         )
     drawn = found.head(_MAX_SLOPES)
-    drawn = scaled(drawn, ranges[y] / ranges[drawn["column"]])
+    drawn = scaled(drawn, shown.ranges[y] / shown.ranges[drawn["column"]])
     if drawn["identified"].any():
         show.picture(
             intervals(
@@ -86,22 +80,13 @@ def regression(shown: Shown, palette: Palette) -> None:
     _fit(found)
     about(found)
     lines(shown, found, "regression")
-    _in_python(shown, f"{scored}regress({y!r}, {list(found['column'])!r}" + (f", ridge={ridge:g})" if ridge else ")"))
+    _in_python(shown, f"regress({y!r}, {list(found['column'])!r}" + (f", ridge={ridge:g})" if ridge else ")"))
 
 
 def _levels(shown: Shown) -> list[list[str]]:
     """Return the columns of two values, the levels of a category together."""
     two = two_values(shown.measurement.facts.kinds, shown.measurement.facts.units)
     return [[shown.columns[j] for j in block] for block in (two.blocks if two else ())]
-
-
-def _name(shown: Shown) -> str:
-    return next(name for name in ("score", *(f"score {k}" for k in range(2, 99))) if name not in shown.columns)
-
-
-def _reversed(shown: Shown, items: list[str]) -> str:
-    """Return the name under which the reversed items are kept."""
-    return f"reversed-{'-'.join(str(shown.columns.index(item)) for item in items)}"
 
 
 def _in_python(shown: Shown, *asked: str) -> None:
@@ -163,62 +148,6 @@ def groups(shown: Shown, palette: Palette) -> None:
     about(found)
     lines(shown, found, "groups")
     _in_python(shown, f"group_means({by!r})")
-
-
-def scales(shown: Shown, palette: Palette) -> None:
-    """Show alpha of some items, the correlations of their score with all other columns, and factors of the items."""
-    left, right = st.columns(2)
-    with left:
-        levels = {name for names in _levels(shown) if len(names) > 1 for name in names}  # which exclude each other
-        offered = [name for name in shown.columns if name not in levels]
-        items = st.multiselect("Items of a scale", offered, **shown.keep("items", [], argument="default"))
-    with right:
-        back = st.multiselect(
-            "Reversed",
-            items,
-            help="They count with a minus sign, -q in place of 6 - q, which moves the mean of the score alone.",
-            **shown.keep(_reversed(shown, items), [], argument="default"),
-        )
-    if len(items) < 2:
-        st.info("Choose at least two items. Their mean is the score.")
-        return
-    name = _name(shown)
-    alpha, scored = shown.answers().alpha(items, back), shown.answers().with_score(name, items, back)
-    unknown(alpha)
-    if alpha["identified"].item():
-        seen, low, high = (float(alpha[end].item()) for end in ("estimate", "ci_low", "ci_high"))
-        total = f"{percent(shown.level)} total interval"
-        st.markdown(f"Cronbach's alpha **{seen:.2f}**, from {low:.2f} to {high:.2f} ({total}).")
-    if len(scored.columns) == 1:
-        about(alpha)
-    else:
-        st.caption(show.as_text(alpha.attrs["coverage"]))
-        found = scored.correlations(shown.rate)
-        found = found[found["second"] == name].drop(columns="second").rename(columns={"first": "column"})
-        drawn = found.head(_MAX_SLOPES)
-        if drawn["estimate"].notna().any():
-            picture = intervals(
-                [brief(column) for column in drawn["column"]],
-                *numbers(drawn),
-                palette,
-                clear=off_zero(drawn.drop(columns="reject")),
-                x_title="Correlation with the score",
-                what="Correlations of a score",
-                level=shown.level,
-            )
-            show.picture(picture, "own-scales")
-        about(found)
-        lines(shown, found, "scale")
-    most = max((k for k in range(1, len(items)) if (len(items) - k) ** 2 >= len(items) + k), default=0)
-    of = f"{items!r}" + (f", {back!r}" if back else "")
-    asked = [f"alpha({of})", f"with_score({name!r}, {of}).correlations()"]
-    if most:
-        k = int(st.number_input("Factors of the items", 1, most, **shown.keep("factors", 1)))
-        found = shown.answers().factors(k, items)
-        st.caption(found.attrs["warning"])
-        lines(shown, found, "factors")
-        asked.append(f"factors({k}, {items!r})")
-    _in_python(shown, *asked)
 
 
 def classes(shown: Shown, palette: Palette) -> None:
