@@ -36,18 +36,6 @@ def plan() -> privcov.Plan:
     )
 
 
-def test_methods_lists_every_key_with_its_kinds():
-    done = shell("study", "methods")
-    assert done.returncode == 0
-    lines = done.stdout.splitlines()
-    for card in privcov.methods():
-        line = next(text for text in lines if text.split()[0] == card.key)
-        assert card.standing in line
-        for kind in card.guarantees:
-            assert kind.name in line
-        assert card.summary in done.stdout
-
-
 def test_a_finished_study_is_extended_by_what_is_new(tmp_path):
     small = dataclasses.replace(plan(), seed=77)
     tables = []

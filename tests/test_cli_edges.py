@@ -191,8 +191,12 @@ def piped(command: str, **env) -> subprocess.CompletedProcess:
     ("command", "code", "said"),
     [
         ("privcov --help | true; exit ${PIPESTATUS[0]}", 0, ""),
-        ("privcov study methods | head -n 1 >/dev/null; exit ${PIPESTATUS[0]}", 0, ""),
-        ("privcov study methods >/dev/full", 1, "privcov: The system refused (No space left on device).\n"),
+        ("privcov advice --n 500 --d 3 --rho 1 | head -n 1 >/dev/null; exit ${PIPESTATUS[0]}", 0, ""),
+        (
+            "privcov advice --n 500 --d 3 --rho 1 >/dev/full",
+            1,
+            "privcov: The system refused (No space left on device).\n",
+        ),
         ("privcov ledger limit 2>&-", 2, ""),
         ("privcov ledger limit 2>/dev/full", 2, ""),
         ("privcov declare data/sachs.csv >&-", 1, "privcov: Standard output is closed.\n"),

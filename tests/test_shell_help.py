@@ -32,19 +32,6 @@ def answer(capsys, *words: object, code: int = 0):
     return json.loads(capsys.readouterr().out, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
 
 
-def test_methods_and_sources(capsys):
-    methods, sources = answer(capsys, "study", "methods", "--json"), answer(capsys, "study", "sources", "--json")
-    assert [m["key"] for m in methods] == [card.key for card in privcov.methods()]
-    assert [s["key"] for s in sources] == [card.key for card in privcov.sources()]
-    for told, card in zip(methods + sources, privcov.methods() + privcov.sources(), strict=True):
-        assert [(p["name"], p["default"]) for p in told["parameters"]] == [(s.name, s.default) for s in card.parameters]
-    assert main(["study", "sources"]) == 0
-    told = capsys.readouterr().out
-    for card in privcov.sources():
-        assert f"{card.key} " in told
-        assert card.summary in told
-
-
 @pytest.mark.parametrize("more", [[], ["--error", 0.5]])
 def test_advice(capsys, more):
     words = ["advice", "--n", 5000, "--d", 10, "--rho", 0.1, *more]
