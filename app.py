@@ -54,6 +54,6 @@ with show.problems():
     )
     follow.draw(demo, limit, palette, "released", method="gaussian-cov")
 
-asked = dataclasses.replace(study, kind="approx")
-doors.doors(asked)
-doors.every_page(asked)
+approx_study = dataclasses.replace(study, kind="approx")
+doors.doors(approx_study)
+doors.every_page(approx_study)

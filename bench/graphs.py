@@ -149,7 +149,7 @@ def measure(cell: Cell, replicates: int = REPLICATES) -> dict[str, str]:
         found = (false, counts.tpr, mcc(drawn, true), auc(test.p_value, true))
         lines.append((*found, counts.tp + counts.fn, counts.tp, counts.tp + counts.fp, wrong, share))
         if replicate < WITH_EBIC:
-            precision, _ = by_ebic.chosen(ask, measured, by_ebic.solve(ask, measured))
+            precision, _ = by_ebic.choose_precision(ask, measured, by_ebic.solve(ask, measured))
             plain.append(mcc(edges(precision), true))
     table = np.array(lines)
     means = [float(np.nanmean(c)) if np.isfinite(c).any() else float("nan") for c in table.T]

@@ -48,7 +48,7 @@ with show.problems():
 
     pictures = st.container(key="named" if data.bounds is not None else "numbered")
     how = shown.choose(data, rel)
-    released = show.released(rel, how)
+    released = show.released_matrix(rel, how)
     reference, sample = (shown.of_rows(matrix, data, how) for matrix in (reference, sample))
     limit = 1.0 if how == show.CORRELATIONS else colour_limit(reference)
     difference = released - reference
@@ -59,12 +59,12 @@ with show.problems():
         (f"Released minus {against}", difference, own_limit(difference), "own scale"),
     ]
     for place, (title, matrix, end, scale) in zip(pictures.columns(len(panels)), panels, strict=True):
-        what = f"{title.lower()} {'correlation' if how == show.CORRELATIONS else rel.target}"
-        drawn = functools.partial(heatmap, matrix, data.columns, end, palette, what=what)
+        label = f"{title.lower()} {'correlation' if how == show.CORRELATIONS else rel.target}"
+        draw = functools.partial(heatmap, matrix, data.columns, end, palette, what=label)
         with place:
             st.markdown(f"**{title}**  \n:small[{scale} ±{plain(end)}]")
             show.picture(
-                cached.picture(study, what, palette, drawn) if title in ("Truth", "Sample") else drawn(),
+                cached.picture(study, label, palette, draw) if title in ("Truth", "Sample") else draw(),
                 f"square-{title.lower().replace(' ', '-')}",
             )
     show.colour_note(shown.colours(data, rel, how), beyond(released, limit, "released"))

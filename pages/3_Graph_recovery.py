@@ -17,7 +17,7 @@ st.caption(
 )
 with show.problems():
     study = settings.effective(study)
-    able, left_out = settings.offered(study.kind)
+    able, left_out = settings.methods_for(study.kind)
     show_answers = strip.draw(study, default_source=settings.SOURCE, methods=able, left_out=left_out)
     data = cached.dataset(study, settings.SOURCE)
     settings.ask_first(study, data)

@@ -45,13 +45,13 @@ with show.problems():
     noisy_values = dict(series).get("Noisy")
     if noisy_values is not None:
         inside = int((np.abs(noisy_values) <= edge).sum())
-        negative, found = int((noisy_values < 0).sum()), dict(series)
-        largest = plain(float(found["Post-processed"][-1]))
+        negative, by_stage = int((noisy_values < 0).sum()), dict(series)
+        largest = plain(float(by_stage["Post-processed"][-1]))
         cards = [
             ("Noise band", f"± {plain(edge)}", "Eigenvalues of noise alone end at 2 sqrt(d) times its deviation."),
             ("Not separately recoverable", f"{inside} of {data.d}", "Noisy eigenvalues inside the band."),
             ("Negative before repair", f"{negative}", "A covariance has none; removing them never adds error."),
-            ("Largest after repair", largest, f"The sample has {plain(float(found['Sample'][-1]))}."),
+            ("Largest after repair", largest, f"The sample has {plain(float(by_stage['Sample'][-1]))}."),
         ]
         show.cards(cards, "spectra")
 

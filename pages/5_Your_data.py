@@ -46,7 +46,7 @@ if door == "bundle":
 if reason := hosted.refusal():
     elsewhere.section(reason)
     st.stop()
-if not owner_token.opened() and not practising():
+if not owner_token.is_open() and not practising():
     owner_token.ask()
     practice.offer(drafts.fill)
     st.stop()

@@ -20,7 +20,7 @@ elif view.part() == "teach":
     with st.container(horizontal=True, key="lesson-chooser"):
         teach.choose()
     view.heading("Teach")
-    if hosted.for_class() and not owner_token.opened():  # it has the answers
+    if hosted.for_class() and not owner_token.is_open():  # it has the answers
         owner_token.ask()
     else:
         teach.draw()

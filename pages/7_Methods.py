@@ -26,8 +26,8 @@ STANDINGS = {
 def study_for(card: MethodCard, study: Study) -> Study:
     """Return the current study with this method, under a guarantee that the method can give."""
     kind = card.guarantees[-1].kind if card.refuses(study.kind) else study.kind
-    chosen = study if study.method == card.key else study.with_method(card.key)
-    return dataclasses.replace(chosen, kind=kind)
+    base = study if study.method == card.key else study.with_method(card.key)
+    return dataclasses.replace(base, kind=kind)
 
 
 def span(spec: Spec) -> str:
@@ -69,8 +69,8 @@ def title(card: MethodCard) -> str:
 
 def method(card: MethodCard, study: Study) -> None:
     """Show one method: its formula, when not to use it, where it comes from and its settings."""
-    what, button = st.columns([4, 1])
-    what.markdown(f"{card.summary}\n\n**When not to use it.** {card.avoid}")
+    summary, button = st.columns([4, 1])
+    summary.markdown(f"{card.summary}\n\n**When not to use it.** {card.avoid}")
     with button:
         frame.link(
             "pages/1_Estimate.py",
@@ -111,27 +111,27 @@ def gallery(study: Study) -> None:
         key="methods-kind",
         format_func=lambda k: kinds.get(k, k),
     )
-    shown = [c for c in cards if family in (ANY, c.family) and (kind == ANY or not c.refuses(kind))]
+    selection = [c for c in cards if family in (ANY, c.family) and (kind == ANY or not c.refuses(kind))]
     legend = [
         f"- {badge(name)} {words}." for name, words in STANDINGS.items() if any(c.standing == name for c in cards)
     ]
     proved = sum(card.standing == "proved" for card in cards)
-    st.caption(f"{len(shown)} of {len(cards)} methods; {proved} have a proof here.", help="\n".join(legend))
-    if not shown:
+    st.caption(f"{len(selection)} of {len(cards)} methods; {proved} have a proof here.", help="\n".join(legend))
+    if not selection:
         st.info("No such method: choose another family or guarantee.")
-    historical = [c for c in shown if c.standing == "historical"]
+    historical = [c for c in selection if c.standing == "historical"]
     for name in families:
-        group = [c for c in shown if c.family == name and c.standing != "historical"]
+        group = [c for c in selection if c.family == name and c.standing != "historical"]
         if historical and all(c.standing == "reference" for c in group) and group:
-            folded(historical, study, alone=len(shown) == len(historical))
+            folded(historical, study, alone=len(selection) == len(historical))
             historical = []
         if group:
             st.header(name)
         for card in group:
-            with st.expander(title(card), key=f"card-{card.key}", expanded=len(shown) == 1):
+            with st.expander(title(card), key=f"card-{card.key}", expanded=len(selection) == 1):
                 method(card, study)
     if historical:
-        folded(historical, study, alone=len(shown) == len(historical))
+        folded(historical, study, alone=len(selection) == len(historical))
 
 
 def folded(cards: list[MethodCard], study: Study, *, alone: bool) -> None:

@@ -210,9 +210,9 @@ if not TYPE_CHECKING:  # a type checker would take any name, also a misspelt one
         if name not in _MODULES:
             if importlib.util.find_spec(f"{__name__}.{name}"):  # it is imported next, and needs no advice
                 raise AttributeError(name)
-            from privcov.core.checks import meant
+            from privcov.core.checks import suggest
 
-            raise AttributeError(f"module 'privcov' has no attribute {name!r}.{meant(name, __all__)}")
+            raise AttributeError(f"module 'privcov' has no attribute {name!r}.{suggest(name, __all__)}")
         value = getattr(importlib.import_module(_MODULES[name]), name)
         globals()[name] = value
         return value

@@ -21,7 +21,7 @@ import numpy as np
 
 from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP
 from privcov.core.randomness import stream
-from privcov.data_sources.example import Example, written
+from privcov.data_sources.example import Example, survey_csv
 from privcov.inference import contrasts, entries, regression, spectrum
 from privcov.inference.evidence import FILE, LEVEL
 from privcov.inference.unbiased import Intervals, UnbiasedMoments, known_from, known_of, merge_class_anchors
@@ -38,7 +38,7 @@ from privcov.steward.example_rows import ExampleRows
 from privcov.steward.preview import noise_for as planned_noise_for
 from privcov.tables.dataset import Dataset
 from privcov.tables.private_dataset import PrivateDataset
-from privcov.tables.public_facts import declared, working_units
+from privcov.tables.public_facts import make_facts, working_units
 
 SEED = 20_261
 COLUMNS = (
@@ -219,7 +219,7 @@ def _with_two_values(kind: str, drawn: Callable[[int, np.random.Generator], np.n
 
 def _example() -> np.ndarray:
     """Return the rows of the simulated survey of another seed than the shipped one, in working units."""
-    table = np.loadtxt(io.StringIO(written(2).decode()), delimiter=",", skiprows=1)
+    table = np.loadtxt(io.StringIO(survey_csv(2).decode()), delimiter=",", skiprows=1)
     names = tuple(c.name for c in Example.table)
     bounds = [(c.low, c.high) for c in Example.table]
     return working_units(names, None, bounds, [c.typical for c in Example.table], 1.0).to_working(table)
@@ -298,7 +298,7 @@ def noise_for(cell: Cell) -> NoiseDistribution:
     units = working_units(names, None, [(-1.0, 1.0)] * cell.d, [0.0] * cell.d, _share(cell))
     classes = ("a", "b") if cell.more == "classes" else ()
     hidden = cell.more == "hidden n"
-    facts = declared(names, units, classes, None if hidden else cell.n, not hidden, 1, "typical")
+    facts = make_facts(names, units, classes, None if hidden else cell.n, not hidden, 1, "typical")
     guarantee, k = GUARANTEES[cell.guarantee], len(classes) or 1
     pure = isinstance(guarantee, PureDP)
     pure_shape = "laplace" if cell.more == "laplace" else "wishart-difference"

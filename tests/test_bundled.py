@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from privcov.data_sources.base import SOURCES, make_dataset
-from privcov.data_sources.example import written
+from privcov.data_sources.example import survey_csv
 from privcov.data_sources.sachs import networks
 from privcov.measurements.clipping import share_clipped
 from privcov.tables.dataset import Dataset
@@ -93,7 +93,7 @@ def test_bounds_clip_little_and_are_not_absurdly_wide(tables, key, cells, rows):
 
 
 def test_the_example_is_reproduced_byte_for_byte():
-    assert written() == (ROOT / "data" / "example.csv").read_bytes()
+    assert survey_csv() == (ROOT / "data" / "example.csv").read_bytes()
 
 
 def test_sachs_carries_three_published_networks(tables):

@@ -80,4 +80,4 @@ def test_square_matrices():
     ],
 )
 def test_meant(said, choices, want):
-    assert checks.meant(said, choices) == (f" Did you mean {want!r}?" if want else "")
+    assert checks.suggest(said, choices) == (f" Did you mean {want!r}?" if want else "")

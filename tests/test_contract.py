@@ -171,10 +171,10 @@ def test_a_method_that_spends_more_is_refused(key, kind, monkeypatch):
     def with_event(change):
         def run(self, ask):
             outcome = honest(self, ask)
-            if outcome.measured is None:  # no single matrix: the last step answers for all
+            if outcome.noisy_moment is None:  # no single matrix: the last step answers for all
                 return dataclasses.replace(outcome, steps=(*outcome.steps[:-1], change(outcome.steps[-1])))
-            measured = dataclasses.replace(outcome.measured, event=change(outcome.measured.event))
-            return dataclasses.replace(outcome, measured=measured)
+            measured = dataclasses.replace(outcome.noisy_moment, event=change(outcome.noisy_moment.event))
+            return dataclasses.replace(outcome, noisy_moment=measured)
 
         return run
 

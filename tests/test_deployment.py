@@ -115,7 +115,7 @@ def test_the_address_decides_where_nobody_said_anything(word, on, reached, addre
     if word is not None:
         monkeypatch.setenv(hosted.HOSTED, word)
     address(on)
-    assert hosted.reached() is reached
+    assert hosted.is_reachable() is reached
     assert bool(hosted.refusal()) is reached
 
 
@@ -138,7 +138,7 @@ def test_the_address_decides_where_nobody_said_anything(word, on, reached, addre
 )
 def test_a_visit_through_a_proxy_counts_as_reached(given, reached, headers):
     headers(**given)
-    assert hosted.reached() is reached
+    assert hosted.is_reachable() is reached
 
 
 # --- what is shut there -------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ import privcov
 from privcov import ApproxDP, Dataset, PureDP, Release, ZCDP
 from privcov.core import accounting, extras
 from privcov.core.guarantees import MECHANISMS, RELATIONS, Event
-from privcov.core.words import raised
+from privcov.core.words import to_powers
 from privcov.releases import display
 from tests.forging import KINDS, released
 from tests.test_release_text import MADE, made
@@ -177,7 +177,7 @@ def test_a_figure_is_valid_and_has_names_and_a_text_alternative(which, dark):
     go.Figure(json.loads(figure.to_json(validate=False)))  # raises for a property that plotly does not know
     assert figure.layout.meta["alt"].endswith(".")
     what = {"plot": "Correlation: ", "plot_network": "Network: "}.get(which, "")
-    assert figure.layout.title.text == f"{what}{rel.method}, {raised(str(rel.guarantee))}"
+    assert figure.layout.title.text == f"{what}{rel.method}, {to_powers(str(rel.guarantee))}"
     assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor
     assert len({getattr(rel, which)(dark=shade).layout.paper_bgcolor for shade in (False, True)}) == 2
     text = figure.to_json(validate=False)

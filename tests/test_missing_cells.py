@@ -103,7 +103,7 @@ def test_the_owner_sees_the_rows_that_have_both():
     look = owner_look(SOME.on_rows(x, None), ZCDP(1e6), np.random.default_rng(0))
     for i, j in ((0, 1), (0, 2), (1, 2)):
         assert look.raw[i, j] == pytest.approx(pairwise(x, i, j), abs=1e-3)
-        assert look.draw[i, j] == pytest.approx(look.kept[i, j], abs=1e-3)
+        assert look.draw[i, j] == pytest.approx(look.clipped[i, j], abs=1e-3)
     assert look.missing == pytest.approx(np.isnan(x).mean(axis=0))
 
 

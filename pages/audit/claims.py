@@ -12,7 +12,7 @@ from pages.common.fields import ends
 from pages.common.study import Study
 from privcov.attacks import catalogue, claims
 from privcov.core.guarantees import ApproxDP
-from privcov.core.words import plain, powers, raised
+from privcov.core.words import plain, powers, to_powers
 
 KEEPS = tuple(f"claims.{name}" for name in ("epsilon", "delta", "n", "d", "verdict"))
 _ORDER = (
@@ -60,13 +60,13 @@ def section(study: Study) -> None:
             three.number_input, "Rows n", 10, 1_000_000, name="claims.n", default=1000, step=100, key="claims-n"
         )
         d = address.bound(four.number_input, "Columns d", 2, 200, name="claims.d", default=20, key="claims-d")
-        wanted = address.bound(
+        verdicts = address.bound(
             st.pills, "Verdict", catalogue.VERDICTS, name="claims.verdict", default=[], selection_mode="multi",
             key="claims-verdict", help="None chosen: all.",
         )  # fmt: skip
         fields.attacker(ApproxDP(float(epsilon), float(delta)), "Attacker, where the claim is true")
     whole = _table(float(epsilon), float(delta), int(n), int(d))
-    rows = whole[whole["Verdict"].isin(wanted)] if wanted else whole
+    rows = whole[whole["Verdict"].isin(verdicts)] if verdicts else whole
     counts = whole["Verdict"].value_counts()
     st.markdown(
         " ".join(f":{_COLOURS.get(v, 'green')}-badge[{counts[v]} {v}]" for v in catalogue.VERDICTS if v in counts.index)
@@ -76,10 +76,10 @@ def section(study: Study) -> None:
     )
     palette, text = frame.palette(), st.column_config.TextColumn
     colours = {v: palette.bad if c in ("red", "orange") else palette.good for v, c in _COLOURS.items()}
-    shown = rows.assign(
-        Claim=rows["Claim"].map(raised).replace("", "-"), **{name: rows[name].map(number) for name in _NUMBERS}
+    table = rows.assign(
+        Claim=rows["Claim"].map(to_powers).replace("", "-"), **{name: rows[name].map(number) for name in _NUMBERS}
     )
-    styled = shown.style.map(lambda v: f"color: {colours.get(v, palette.good)}; font-weight: 600", subset=["Verdict"])
+    styled = table.style.map(lambda v: f"color: {colours.get(v, palette.good)}; font-weight: 600", subset=["Verdict"])
     st.dataframe(
         styled,
         hide_index=True,
@@ -100,7 +100,7 @@ def section(study: Study) -> None:
     )
     show.download("Table as CSV", lambda: rows.to_csv(index=False), "privacy-claims.csv", "claims-csv")
     with st.expander("Why"):
-        for _, row in shown.iterrows():
+        for _, row in table.iterrows():
             colour = _COLOURS.get(row["Verdict"], "green")
             st.markdown(
                 f":{colour}-badge[{row['Verdict']}] **{show.as_text(row['Paper'])}**, {show.as_text(row['Where'])}: "

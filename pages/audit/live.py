@@ -22,7 +22,7 @@ from privcov.core.words import plain, powers
 from privcov.estimators.base import METHODS
 from privcov.plots import audit as pictures
 
-JOBS = Jobs("audits", AUDITS, kept=12)
+JOBS = Jobs("audits", AUDITS, capacity=12)
 _ASKED = ("group", "mechanism", "d", "pair", "epsilon", "delta", "rho", "draws", "seed", "bits", "asked")
 KEEPS = tuple(f"live.{name}" for name in _ASKED)
 _DRAWS = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 400_000)
@@ -33,30 +33,30 @@ _WAIT = 5.0  # seconds for which a click waits before progress is shown
 def section(study: Study) -> None:
     """Show the tab."""
     box = st.container(border=True)
-    key = _chosen(box)
+    key = _choose_mechanism(box)
     with box:
-        asked = _controls(key)
+        settings = _controls(key)
     left, right = st.columns([1, 4], vertical_alignment="center")
     started = left.button(
         "Run the audit", type="primary", key="audit-run", width="stretch", on_click=frame.set_query,
         kwargs={"live.asked": "yes"},
     )  # fmt: skip
     # The first visit sees an audit at once, and a link shows the audit it was copied from; later ones need a click.
-    linked = asked.mechanism == _FIRST or (asked.made.bulk and frame.page_setting("live.asked"))
+    linked = settings.mechanism == _FIRST or (settings.audited_mechanism.bulk and frame.page_setting("live.asked"))
     if started or (not JOBS.all() and linked):
-        JOBS.start(asked, lambda _: _steps(asked), asked.steps, wait=_WAIT)
-    if JOBS.find(asked) is not None:
-        JOBS.watch(asked, lambda job: _paint(job, asked), every=0.7)
+        JOBS.start(settings, lambda _: _steps(settings), settings.steps, wait=_WAIT)
+    if JOBS.find(settings) is not None:
+        JOBS.watch(settings, lambda job: _paint(job, settings), every=0.7)
     else:
-        right.caption(f"{asked.draws:,} draws from either table; " + _pace(asked.made))
-    st.caption(show.as_text(_about(asked.made)))
+        right.caption(f"{settings.draws:,} draws from either table; " + _pace(settings.audited_mechanism))
+    st.caption(show.as_text(_about(settings.audited_mechanism)))
     with st.expander("What an audit can and cannot see"):
-        _explained(asked)
+        _explained(settings)
     with st.expander("The same in Python"):
-        st.code(script(asked), language="python")
+        st.code(script(settings), language="python")
 
 
-def _chosen(box) -> str:
+def _choose_mechanism(box) -> str:
     with box:
         first, second = st.columns([3, 2], vertical_alignment="bottom")
     group = address.bound(
@@ -78,7 +78,7 @@ def _controls(key: str) -> AuditSettings:
         one.segmented_control, "Columns d", [1, 2, 3], name="live.d", default=2, required=True, key="audit-d",
         clears=("live.pair",),
     )  # fmt: skip
-    labels = {p.key: p.label for p in catalogue(d, mechanism.hidden)}
+    labels = {p.key: p.label for p in catalogue(d, mechanism.hidden_n)}
     pair = address.bound(
         two.selectbox,
         "The person's row in the two tables",
@@ -139,11 +139,11 @@ def _controls(key: str) -> AuditSettings:
         key="audit-bits",
         help="They reveal floating-point sums, whatever the noise.",
     )
-    asked = AuditSettings(
+    settings = AuditSettings(
         key, int(d), pair, float(epsilon), float(delta), int(draws), int(seed), bool(bits), rho=float(rho)
     )
-    fields.attacker(asked.claim, "Attacker, if the claim holds")
-    return asked
+    fields.attacker(settings.claim, "Attacker, if the claim holds")
+    return settings
 
 
 def _pace(mechanism: AuditedMechanism) -> str:
@@ -157,39 +157,39 @@ def _about(mechanism: AuditedMechanism) -> str:
     """Return what is audited and what the attacker sees, in words."""
     card = METHODS.get(mechanism.method)
     if mechanism.exact:
-        n = "and the number of rows, which is not public" if mechanism.hidden else "and the mean; n is public"
+        n = "and the number of rows, which is not public" if mechanism.hidden_n else "and the mean; n is public"
         text = (
             "The measurement of a private release, without a ledger: whole numbers, noise from the operating "
             f"system. The attacker sees the second moment {n}."
         )
-        return f"A broken copy. {FAULTS[mechanism.broken].sentence} {text}" if mechanism.broken else text
-    if mechanism.broken:
-        fault = FAULTS[mechanism.broken].sentence
+        return f"A broken copy. {FAULTS[mechanism.fault].sentence} {text}" if mechanism.fault else text
+    if mechanism.fault:
+        fault = FAULTS[mechanism.fault].sentence
         return f"Broken on purpose; no method of this site. {fault}"
     text = card.calibrations[mechanism.calibration]
-    seen = "the noisy matrix behind everything else" if mechanism.bulk else "the matrix that comes out"
-    return f"{text[0].upper()}{text[1:]}. The attacker sees {seen}."
+    observation = "the noisy matrix behind everything else" if mechanism.bulk else "the matrix that comes out"
+    return f"{text[0].upper()}{text[1:]}. The attacker sees {observation}."
 
 
-def _steps(asked: AuditSettings) -> Steps:
+def _steps(settings: AuditSettings) -> Steps:
     """Run the audit; its last step finds it."""
-    for found in live.run(asked):
-        yield None if found is None else {"audit": found}
+    for audit in live.run(settings):
+        yield None if audit is None else {"audit": audit}
 
 
-def _paint(job: Job, asked: AuditSettings) -> None:
+def _paint(job: Job, settings: AuditSettings) -> None:
     """Show the progress of the audit, then its result."""
     status(job, "steps", "audit-stop")
     if job.progress.state == "stopped":
         st.info("Stopped. A bound needs a number of draws fixed before.")
     elif job.progress.state == "finished":
-        _show(job.progress.rows[-1]["audit"], asked)
+        _show(job.progress.rows[-1]["audit"], settings)
 
 
-def _show(audit: Audit, asked: AuditSettings) -> None:
+def _show(audit: Audit, settings: AuditSettings) -> None:
     palette = frame.palette()
     show.tag("Simulated", f"{audit.pair.label}, {audit.draws:,} test draws of either")
-    show.verdict(audit.sentence, audit.caught, palette)
+    show.verdict(audit.sentence, audit.refutes_claim, palette)
     one, two, three, four = st.columns(4)
     at = None if isinstance(audit.claim, ZCDP) else f"At delta = {powers(getattr(audit.claim, 'delta', 0.0))}."
     apart = "Delta at epsilon 0: proved, and permitted."
@@ -215,7 +215,7 @@ def _show(audit: Audit, asked: AuditSettings) -> None:
                 )
             )
         _exact(audit)
-        _reached(asked, audit.draws)
+        _show_reach(settings, audit.draws)
     test = audit.for_level
     st.caption(
         show.as_text(
@@ -228,19 +228,19 @@ def _show(audit: Audit, asked: AuditSettings) -> None:
 
 def _exact(audit: Audit) -> None:
     """Show the guarantee that accounting finds for the events, unless the mechanism is a broken one."""
-    if audit.asked.made.broken or audit.asked.last_bits:
+    if audit.settings.audited_mechanism.fault or audit.settings.last_bits:
         return
-    given = accounting.actual_guarantee(audit.events, audit.claim)
-    st.markdown(show.as_text(f"Its events give {given}; {audit.claim} was claimed."))
+    guarantee = accounting.actual_guarantee(audit.events, audit.claim)
+    st.markdown(show.as_text(f"Its events give {guarantee}; {audit.claim} was claimed."))
 
 
-def script(asked: AuditSettings) -> str:
+def script(settings: AuditSettings) -> str:
     """Return source text whose variable ``found`` is the audit on the page."""
     return "\n".join(
         [
             "from privcov.attacks.live import AuditSettings, audit",
             "",
-            f"found = audit({asked!r})",
+            f"found = audit({settings!r})",
             "print(found.sentence)",
             "print(found.for_level.words)",
             "print(found.for_level.hits)",
@@ -261,14 +261,18 @@ _BITS = """
   are looked at. Private releases add whole numbers."""
 
 
-def _explained(asked: AuditSettings) -> None:
-    _reached(asked, asked.draws // 2)
-    exact = asked.made.exact
-    what = "the second moment jointly with the mean or the count" if exact else "the uncentred second moment"
+def _explained(settings: AuditSettings) -> None:
+    _show_reach(settings, settings.draws // 2)
+    exact = settings.audited_mechanism.exact
+    statistic = "the second moment jointly with the mean or the count" if exact else "the uncentred second moment"
     scale = "The noise of the exact sum does not depend on them" if exact else "Noise and sensitivity both fall as 1/n"
     count = "" if exact else ", the number of rows"
-    rho = _ZCDP if isinstance(asked.claim, ZCDP) else ""
-    size = "10 rows, or 9 without the person" if asked.made.hidden else f"{asked.made.rows} row(s)"
+    rho = _ZCDP if isinstance(settings.claim, ZCDP) else ""
+    size = (
+        "10 rows, or 9 without the person"
+        if settings.audited_mechanism.hidden_n
+        else f"{settings.audited_mechanism.rows} row(s)"
+    )
     st.markdown(
         f"""
 - **How it works.** Half of the draws choose the set that separates the tables best; the other half count it. Exact
@@ -277,16 +281,16 @@ def _explained(asked: AuditSettings) -> None:
 - **Several steps.** One set shows at most a third of such a claim, so each step is also replayed on both tables with
   the same answers: it may cost what its event says.
 - **Not seen:** what is not in the matrix, such as a choice made on raw rows, time, errors{count}.
-- **Tables:** {size}, R = 1, answers about {what}. {scale}. One pair has a row {LONG:g} times too
+- **Tables:** {size}, R = 1, answers about {statistic}. {scale}. One pair has a row {LONG:g} times too
   long.{_EXACT if exact else _BITS}
 """
     )
 
 
-def _reached(asked: AuditSettings, draws: int) -> None:
+def _show_reach(settings: AuditSettings, draws: int) -> None:
     """Show what so many test draws can detect."""
-    can = reach(asked.claim, draws)
-    name = "rho" if isinstance(asked.claim, ZCDP) else "epsilon"
+    can = reach(settings.claim, draws)
+    name = "rho" if isinstance(settings.claim, ZCDP) else "epsilon"
     if math.isfinite(can.factor):
         st.markdown(
             show.as_text(
@@ -295,5 +299,5 @@ def _reached(asked: AuditSettings, draws: int) -> None:
             )
         )
     else:
-        more = ", or a larger delta" if isinstance(asked.claim, ApproxDP) else ""
+        more = ", or a larger delta" if isinstance(settings.claim, ApproxDP) else ""
         st.markdown(f"No lack of noise can be seen here: take more draws{more}.")

@@ -40,17 +40,17 @@ def word(option: object) -> str:
 
 def one_of(options: Sequence) -> Code:
     """Return the code of one option."""
-    known: dict[str, object] = {}
+    by_word: dict[str, object] = {}
     for place, option in enumerate(options):  # two options that differ only in what a word leaves out get numbers
-        known[word(option) if word(option) not in known else f"{word(option)}.{place}"] = option
+        by_word[word(option) if word(option) not in by_word else f"{word(option)}.{place}"] = option
 
     def read(text: str) -> object:
-        if text not in known:
-            shown = list(known) if len(known) <= 12 else [*list(known)[:12], "..."]
-            raise ValueError(f"Here it is one of {', '.join(shown)}.")
-        return known[text]
+        if text not in by_word:
+            words = list(by_word) if len(by_word) <= 12 else [*list(by_word)[:12], "..."]
+            raise ValueError(f"Here it is one of {', '.join(words)}.")
+        return by_word[text]
 
-    return Code(read, lambda value: next(text for text, option in known.items() if _same(option, value)))
+    return Code(read, lambda value: next(text for text, option in by_word.items() if _same(option, value)))
 
 
 def several_of(options: Sequence) -> Code:
@@ -79,7 +79,7 @@ def switch() -> Code:
     return Code(read, lambda value: "yes" if value else "no")
 
 
-def written() -> Code:
+def free_text() -> Code:
     """Return the code of free text."""
 
     def read(text: str) -> str:
@@ -97,7 +97,7 @@ def code_of(kind: str, args: tuple, default: object, more: dict) -> Code:
     if kind in ("number_input", "slider"):
         return number(*args[:2], whole=isinstance(default, int))
     if kind == "text_input":
-        return written()
+        return free_text()
     if kind == "multiselect" or more.get("selection_mode") == "multi":
         return several_of(args[0])
     return one_of(args[0])
@@ -125,26 +125,26 @@ def bound(
     if "page_keeps" in st.session_state and name not in st.session_state["page_keeps"]:
         raise KeyError(f"{name} is not among the settings that this page keeps in its address.")
     code = code or code_of(make.__name__, args, default, more)
-    shown = settle(name, key, code, default)
-    more |= as_default(make.__name__, args, shown)
+    current = settle(name, key, code, default)
+    more |= as_default(make.__name__, args, current)
 
     def on_change() -> None:
-        chosen = st.session_state[key]
+        choice = st.session_state[key]
         # The browser may send the words of an option from before these changed: `settle` shows the present one again.
         with contextlib.suppress(StopIteration):
-            text = "" if chosen is None or _same(chosen, default) else code.write(chosen)
+            text = "" if choice is None or _same(choice, default) else code.write(choice)
             (frame.note_query if quiet else frame.set_query)(**{name: text}, **dict.fromkeys(clears, ""))
 
     value = make(label, *args, key=key, on_change=on_change, **more)
-    return shown if value is None else value
+    return current if value is None else value
 
 
 def settle(name: str, key: str, code: Code, default: Any) -> Any:
     """Return what a widget shows in this run, also out of sight: what the address says, or what the program set."""
-    state, text, shown = st.session_state, frame.page_setting(name), default
+    state, text, value = st.session_state, frame.page_setting(name), default
     if text:
         try:
-            shown = code.read(text)
+            value = code.read(text)
         except ValueError as problem:
             frame.leave_out(name, str(problem))
             text = ""
@@ -153,19 +153,19 @@ def settle(name: str, key: str, code: Code, default: Any) -> Any:
     if key in state and last[0] == text and not _same(state[key], last[1]):
         try:
             written_text = code.write(state[key])
-            shown = code.read(written_text)
-            text = "" if _same(shown, default) else written_text
+            value = code.read(written_text)
+            text = "" if _same(value, default) else written_text
             frame.note_query(**{name: text})
         except (
             ValueError,
             TypeError,
             StopIteration,
         ):  # no value of this widget: an emptied choice, or options that have changed
-            state[key] = shown
-    elif state.get("fresh_page", True) or key not in state or not _same(state[key], shown):
-        state[key] = shown
-    state["own.seen"][key] = (text, shown)
-    return shown
+            state[key] = value
+    elif state.get("fresh_page", True) or key not in state or not _same(state[key], value):
+        state[key] = value
+    state["own.seen"][key] = (text, value)
+    return value
 
 
 def _same(one: object, other: object) -> bool:
@@ -184,7 +184,7 @@ def tabs(labels: Sequence[str], *, name: str, key: str, quiet: bool = False) -> 
     settle(name, key, one_of(labels), labels[0])
 
     def on_change() -> None:
-        chosen = st.session_state[key]
-        (frame.note_query if quiet else frame.set_query)(**{name: "" if chosen in (None, labels[0]) else word(chosen)})
+        choice = st.session_state[key]
+        (frame.note_query if quiet else frame.set_query)(**{name: "" if choice in (None, labels[0]) else word(choice)})
 
     return st.tabs(list(labels), key=key, on_change=on_change)

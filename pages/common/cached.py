@@ -88,11 +88,11 @@ def dataset(study: Study, default_source: str = DEFAULT_SOURCE) -> Dataset:
     """Return the rows of the study in its row bound; raise ValueError for an undeclared CSV and for absent files."""
     key = study.source_key(default_source)
     if key == CSV:
-        declared = visitor_files.table()
-        if declared is None:
+        table = visitor_files.table()
+        if table is None:
             raise ValueError("There is no table yet. Open Estimate, choose your own table and declare it there.")
-        _enter(declared.n, declared.d)
-        return declared.with_row_bound(declared.row_bound * study.bound)
+        _enter(table.n, table.d)
+        return table.with_row_bound(table.row_bound * study.bound)
     source = build(SOURCES.get(key).cls, f"Source {key!r}", dict(study.data))
     n, d = getattr(source, "n", 0), getattr(source, "d", 0)
     if n and d and n * d > MAX_CELLS:
@@ -124,13 +124,13 @@ def release(study: Study, *, method: str = "", default_source: str = DEFAULT_SOU
     """Return the study's release; ``method`` is the page's default where the study names none."""
     data = dataset(study, default_source)
     with st.spinner("Releasing ...") if data.d > WIDE else contextlib.nullcontext():
-        return _released(study, data, method, default_source)
+        return _get_release(study, data, method, default_source)
 
 
-def _released(study: Study, data: Dataset, method: str, default_source: str) -> Release:
+def _get_release(study: Study, data: Dataset, method: str, default_source: str) -> Release:
     """Return the release, from the shared cache unless the rows come from a visitor's file."""
     key = study.method_key(method)
-    options = tuple(study.given.items()) + tuple(study.settings(METHODS.get(key)).items())
+    options = tuple(study.method_options.items()) + tuple(study.settings(METHODS.get(key)).items())
     if in_session(study, default_source):
         return privcov.release(data, study.guarantee, key, random_state=study.seed, **dict(options))
     source = study.source_key(default_source)
@@ -149,11 +149,11 @@ def _release(
     return SHARED.get(("release", source, data, rows, bound, method, options, guarantee, seed), make)
 
 
-def of_release(study: Study, what: tuple, make: Callable[[], T], default_source: str = DEFAULT_SOURCE) -> T:
+def of_release(study: Study, prefix: tuple, make: Callable[[], T], default_source: str = DEFAULT_SOURCE) -> T:
     """Return a value of the study's release, cached except for a visitor's file."""
     if in_session(study, default_source):
         return make()
-    return SHARED.get((*what, study.source_key(default_source), study), make)
+    return SHARED.get((*prefix, study.source_key(default_source), study), make)
 
 
 def picture(study: Study, name: str, palette: Palette, make: Callable[[], Picture]) -> Picture:

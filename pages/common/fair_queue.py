@@ -78,11 +78,11 @@ class FairQueue:
             if ticket is None:
                 ticket = _Ticket(visit, me)
                 self._queue.append(ticket)
-            others = [*ticket.before, ticket.run, *(t.run for t in self._queue if t.visit == visit)]
-            ticket.before = [run for run in others if run is not me and run.is_alive()]
+            runs = [*ticket.before, ticket.run, *(t.run for t in self._queue if t.visit == visit)]
+            ticket.before = [run for run in runs if run is not me and run.is_alive()]
             ticket.run, ticket.away = me, False
             self._moved.notify_all()
-            while not self._served(ticket, me):
+            while not self._can_proceed(ticket, me):
                 # The end of a thread is not signalled. Only the first in line checks for it, and notifies the others
                 # when it leaves: twenty runs that all check would slow down a busy interpreter.
                 first = next((t for t in self._queue if t.waiting and not t.blocked and not t.away), None)
@@ -90,14 +90,14 @@ class FairQueue:
             self._moved.notify_all()
             return ticket
 
-    def _served(self, ticket: _Ticket, me: threading.Thread) -> bool:
+    def _can_proceed(self, ticket: _Ticket, me: threading.Thread) -> bool:
         """Return whether the turn of this run has come, or another run of its visit has taken its place."""
         if ticket.run is not me:
             return True
         now = time.monotonic()
         ahead = [t for t in self._queue[: self._queue.index(ticket)] if t.run.is_alive()]
         # A run that waits for an earlier run of its own visit does not block the others.
-        held = sum(not t.blocked if t.waiting else now - t.since < self._patience for t in ahead)
-        if held < self._places and not ticket.blocked:
+        n_ahead = sum(not t.blocked if t.waiting else now - t.since < self._patience for t in ahead)
+        if n_ahead < self._places and not ticket.blocked:
             ticket.waiting, ticket.since = False, now
         return not ticket.waiting

@@ -35,32 +35,32 @@ def show_value(key: str, value: Any) -> None:
         st.session_state[key] = value
 
 
-def as_default(kind: str, args: tuple, shown: object) -> dict[str, object]:
+def as_default(kind: str, args: tuple, value: object) -> dict[str, object]:
     """Return the value a second time, as the widget's default, by the name of the Streamlit function.
 
     The browser may never receive a run that another one overtakes, and then a number field sends back its minimum, a
     text field nothing, a list shows its first entry, and buttons show none.
     """
     if kind in ("number_input", "slider", "select_slider", "toggle", "text_input"):
-        return {"value": shown}
+        return {"value": value}
     if kind in ("segmented_control", "multiselect"):
-        return {"default": shown}
-    return {"index": list(args[0]).index(shown)} if kind == "selectbox" and shown in args[0] else {}
+        return {"default": value}
+    return {"index": list(args[0]).index(value)} if kind == "selectbox" and value in args[0] else {}
 
 
 def of_study(
-    make: Callable, label: str, *args: Any, key: str, shown: Any, put: Callable[[Study, Any], Study], **more: Any
+    make: Callable, label: str, *args: Any, key: str, value: Any, put: Callable[[Study, Any], Study], **more: Any
 ) -> None:
     """Show the widget ``make(label, *args, **more)`` at a value of the study; ``put`` returns the changed study."""
-    show_value(key, shown)
+    show_value(key, value)
 
     def changed() -> None:
-        chosen = st.session_state[key]
-        if make.__name__ == "selectbox" and chosen not in args[0]:
+        choice = st.session_state[key]
+        if make.__name__ == "selectbox" and choice not in args[0]:
             return  # words of an option from before these changed; `show_value` puts the present one
-        frame.change(lambda study: put(study, chosen))
+        frame.change(lambda study: put(study, choice))
 
-    make(label, *args, key=key, on_change=changed, **as_default(make.__name__, args, shown), **more)
+    make(label, *args, key=key, on_change=changed, **as_default(make.__name__, args, value), **more)
 
 
 def of_parameter(spec: Spec, part: str, study: Study, *, owner: str) -> None:
@@ -69,14 +69,18 @@ def of_parameter(spec: Spec, part: str, study: Study, *, owner: str) -> None:
         return
     value = dict(getattr(study, part)).get(spec.name, spec.default)
 
-    def put(s: Study, chosen: object) -> Study:
-        named = s if part == "data" else s.naming(study, owner)
-        named = named if part == "options" or s.source else dataclasses.replace(named, source=owner)
-        rest = {k: v for k, v in getattr(named, part) if k != spec.name}
-        if chosen != spec.default:
-            rest[spec.name] = chosen
+    def put(s: Study, setting: object) -> Study:
+        new_study = s if part == "data" else s.naming(study, owner)
+        new_study = new_study if part == "options" or s.source else dataclasses.replace(new_study, source=owner)
+        rest = {k: v for k, v in getattr(new_study, part) if k != spec.name}
+        if setting != spec.default:
+            rest[spec.name] = setting
         pairs = tuple(sorted(rest.items()))
-        return dataclasses.replace(named, data=pairs) if part == "data" else dataclasses.replace(named, options=pairs)
+        return (
+            dataclasses.replace(new_study, data=pairs)
+            if part == "data"
+            else dataclasses.replace(new_study, options=pairs)
+        )
 
     whole = isinstance(spec.default, int)
     make: Callable
@@ -97,7 +101,7 @@ def of_parameter(spec: Spec, part: str, study: Study, *, owner: str) -> None:
             make, args, value = st.number_input, (int(low), int(high)), int(value)
         else:
             make, args, value = st.slider, (float(low), float(high)), float(value)
-    of_study(make, spec.label, *args, key=f"w.{part}.{owner}.{spec.name}", shown=value, put=put, **more)
+    of_study(make, spec.label, *args, key=f"w.{part}.{owner}.{spec.name}", value=value, put=put, **more)
     if spec.slides:
         ends(*spec.ends)
 
@@ -124,8 +128,8 @@ def _log_grid(low: float, high: float, whole: bool, *also: float) -> list:
     while 10.0**decade <= high:
         values |= {float(f"{m * 10.0**decade:.6g}") for m in _STEPS}
         decade += 1
-    kept = sorted(v for v in values if low * (1 - 1e-9) <= v <= high * (1 + 1e-9) or v in also)
-    return sorted({int(v) for v in kept if v == int(v)}) if whole else kept
+    grid = sorted(v for v in values if low * (1 - 1e-9) <= v <= high * (1 + 1e-9) or v in also)
+    return sorted({int(v) for v in grid if v == int(v)}) if whole else grid
 
 
 def ends(left: str, right: str, where=st) -> None:

@@ -31,9 +31,9 @@ def draw(
 
     The method itself makes a release at each of a few levels, from the same draw of noise; the browser draws between
     them. Call it last: what the page shows does not wait for it. Only of at most `MAX_COLUMNS` columns. What comes
-    from a visitor's file is kept in the visit, of the last study alone. ``how`` is that of `show.released`.
+    from a visitor's file is kept in the visit, of the last study alone. ``how`` is that of `show.released_matrix`.
     """
-    data, asked = cached.dataset(study), (study.at(1.0), method, limit, against, how)
+    data, request = cached.dataset(study), (study.at(1.0), method, limit, against, how)
     if data.d > MAX_COLUMNS[METHODS.get(study.method_key(method)).target]:
         return
     low, high = fields.LEVELS[study.level_name]
@@ -47,7 +47,7 @@ def draw(
                 rel = cached.release(study.at(level), method=method)
             except ValueError:  # a level that the method refuses
                 continue
-            frames.append(frame_of(show.released(rel, how), limit))
+            frames.append(frame_of(show.released_matrix(rel, how), limit))
             made_at.append(level)
             wrong.append(error(rel, data, relative=True, against=against))
             success.append(rel.attacker_success)
@@ -55,15 +55,15 @@ def draw(
 
     if cached.in_session(study):
         own = st.session_state.setdefault("follow.own", {})
-        if asked not in own or own[asked][0] is not data.kept:  # another table has another store of computed values
+        if request not in own or own[request][0] is not data.kept:  # another table has another store of computed values
             own.clear()
-            own[asked] = (data.kept, make())
-        made = own[asked][1]
+            own[request] = (data.kept, make())
+        animation = own[request][1]
     else:
-        made = cached.SHARED.get(("follow", *asked), make)
-    if len(made["places"]) > 1:
-        picture = picture_of(f".st-key-{key} image@, .st-key-{key} img@", 0, made["frames"], palette)
-        send(key, made["places"], [picture], made["numbers"])
+        animation = cached.SHARED.get(("follow", *request), make)
+    if len(animation["places"]) > 1:
+        picture = picture_of(f".st-key-{key} image@, .st-key-{key} img@", 0, animation["frames"], palette)
+        send(key, animation["places"], [picture], animation["numbers"])
 
 
 def blur(study: Study) -> None:

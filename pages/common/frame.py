@@ -218,16 +218,16 @@ def _write_address() -> None:
     screen leaves the browser's address behind, and the one written before may be on its way.
     """
     settings_now = _page_settings()
-    kept = {name: settings_now[name] for name in st.session_state["page_keeps"] if settings_now.get(name)}
+    page_settings = {name: settings_now[name] for name in st.session_state["page_keeps"] if settings_now.get(name)}
     state, now = st.session_state, time.monotonic()
-    wanted = in_address(state["study"], state["page"]) | kept
+    query = in_address(state["study"], state["page"]) | page_settings
     there = dict(st.query_params.items())
-    former = wanted if state["fresh_page"] else state.get("address", wanted)
-    replaced = {frozenset(old.items()): now for old in (there, state.get("address", there)) if old != wanted}
+    former = query if state["fresh_page"] else state.get("address", query)
+    replaced = {frozenset(old.items()): now for old in (there, state.get("address", there)) if old != query}
     state["replaced"] = {old: when for old, when in state.get("replaced", {}).items() if now - when < 5} | replaced
-    state["address"] = wanted  # first, because a run can end where it sends something to the browser
-    if there != wanted or former != wanted:
-        st.query_params.from_dict(wanted)
+    state["address"] = query  # first, because a run can end where it sends something to the browser
+    if there != query or former != query:
+        st.query_params.from_dict(query)
 
 
 def _is_stale(query: dict[str, str], begun: float) -> bool:

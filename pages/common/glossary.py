@@ -51,23 +51,23 @@ def when_not(key: str) -> None:
     st.caption(f"**When not to use it.** {METHODS.get(key).avoid}")
 
 
-def section(asked: str) -> None:
+def section(key: str) -> None:
     """Show the entry that was asked for, by unchecked text from the address, then all of them by group."""
-    entry = words().get(asked)
+    entry = words().get(key)
     if entry is not None:
         with st.container(border=True, key="word-asked"):
             _entry(entry, "##")
     search = st.text_input(
         "Find a word", key="words-find", placeholder="epsilon, lambda, ledger ...", label_visibility="collapsed"
     )
-    shown = [w for w in words().values() if w.fits(search.strip())]
-    if not shown:
+    entries = [w for w in words().values() if w.fits(search.strip())]
+    if not entries:
         st.info("No entry holds this: try another word, or empty the box.")
-    for group in dict.fromkeys(w.group for w in shown):
-        inside = [w for w in shown if w.group == group]
+    for group in dict.fromkeys(w.group for w in entries):
+        inside = [w for w in entries if w.group == group]
         with st.expander(f"**{group}** ({len(inside)})", expanded=bool(search.strip())):
-            for left in range(0, len(inside), 2):
-                for place, word in zip(st.columns(2, gap="large"), inside[left : left + 2], strict=False):
+            for start in range(0, len(inside), 2):
+                for place, word in zip(st.columns(2, gap="large"), inside[start : start + 2], strict=False):
                     with place:
                         _entry(word, "###")
 

@@ -37,7 +37,7 @@ def for_class() -> bool:
     return os.environ.get(HOSTED) == CLASS
 
 
-def reached() -> bool:
+def is_reachable() -> bool:
     """Return whether other people can reach this server; when in doubt, they can.
 
     They can where the operator says so, where it listens on an address that is not a loopback address, and where a
@@ -48,8 +48,8 @@ def reached() -> bool:
     headers = {name.lower(): value for name, value in st.context.headers.items()}
     if any(name.startswith("x-forwarded-") or name in _OF_A_PROXY for name in headers):
         return True
-    given = [headers[name.lower()] for name in _NAMES_THE_SERVER if name.lower() in headers]
-    return not all(loopback(_host(text)) for text in given)
+    hosts = [headers[name.lower()] for name in _NAMES_THE_SERVER if name.lower() in headers]
+    return not all(loopback(_host(text)) for text in hosts)
 
 
 def shut() -> bool:
@@ -63,7 +63,7 @@ def refusal() -> str:
     Where the operator has not declared the server public, a server that others reach may be an organisation's own: it
     needs a setting of its own and a login.
     """
-    if not reached():
+    if not is_reachable():
         return ""
     if for_everybody():
         return (

@@ -75,9 +75,9 @@ def _work(
             return
     try:
         progress.state = "running"
-        for found in steps(stop):
-            if found is not None:
-                progress.rows.append(found)
+        for row in steps(stop):
+            if row is not None:
+                progress.rows.append(row)
             progress.done += 1
             if stop.is_set():
                 break
@@ -102,36 +102,36 @@ class Jobs:
 
     key: str
     places: threading.Semaphore
-    kept: int = 8
+    capacity: int = 8
 
     def all(self) -> dict[Any, Job]:
         """Return the jobs by what was asked for."""
         return st.session_state.setdefault(self.key, {})
 
-    def find(self, asked: Any) -> Job | None:
+    def find(self, request: Any) -> Job | None:
         """Return the job of this request, or None."""
-        return self.all().get(asked)
+        return self.all().get(request)
 
-    def start(self, asked: Any, steps: Callable[[threading.Event], Steps], total: int, *, wait: float = 0.0) -> Job:
+    def start(self, request: Any, steps: Callable[[threading.Event], Steps], total: int, *, wait: float = 0.0) -> Job:
         """Start a new job in place of the one that may be running, and wait some seconds for a first picture."""
-        kept = self.all()
-        for other in kept.values():
+        jobs = self.all()
+        for other in jobs.values():
             other.stop()
-        job = kept[asked] = Job(steps, total, self.places)
-        while len(kept) > self.kept:
-            kept.pop(next(iter(kept)))
+        job = jobs[request] = Job(steps, total, self.places)
+        while len(jobs) > self.capacity:
+            jobs.pop(next(iter(jobs)))
         job.wait(wait)
         return job
 
-    def watch(self, asked: Any, paint: Callable[[Job], None], *, every: float) -> None:
+    def watch(self, request: Any, paint: Callable[[Job], None], *, every: float) -> None:
         """Call ``paint`` in a fragment every so many seconds; run the whole page when the job ends or is replaced."""
-        job = self.all()[asked]
+        job = self.all()[request]
         alive = job.progress.alive
-        st.fragment(self._look, run_every=every if alive else None)(asked, paint, job, alive)
+        st.fragment(self._look, run_every=every if alive else None)(request, paint, job, alive)
 
-    def _look(self, asked: Any, paint: Callable[[Job], None], job: Job, was_alive: bool) -> None:
+    def _look(self, request: Any, paint: Callable[[Job], None], job: Job, was_alive: bool) -> None:
         """Paint the job, or run the whole page again when the job has ended or was replaced."""
-        if self.find(asked) is not job or (was_alive and not job.progress.alive):
+        if self.find(request) is not job or (was_alive and not job.progress.alive):
             st.rerun()
         paint(job)
 

@@ -18,10 +18,10 @@ IF_PUBLIC = "Bounds from this file give no guarantee: the chance of an attacker 
 
 def sentence(data: Dataset | None) -> str:
     """Return what has to be said of these rows, or "" where no bound comes from the file."""
-    upload, held = visitor_files.upload(), visitor_files.table()
-    if upload is None or held is None or data is None or not upload.from_file:
+    upload, table = visitor_files.upload(), visitor_files.table()
+    if upload is None or table is None or data is None or not upload.from_file:
         return ""
-    if data.name != held.name or data.columns != held.columns:
+    if data.name != table.name or data.columns != table.columns:
         return ""
     assert upload.declared is not None  # the rows are held under it
     return (
@@ -45,7 +45,7 @@ def warn(data: Dataset | None) -> None:
         )
 
 
-def marked(front: Front, words: str) -> Front:
+def with_warning(front: Front, words: str) -> Front:
     """Return the first side of a report with the sentence among its assumptions, and what it means for its risk.
 
     ``words`` is that of `sentence`, from when the page was drawn: a report is made on click, outside the visit.

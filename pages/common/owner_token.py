@@ -72,7 +72,7 @@ _first = threading.Lock()
 
 def required() -> bool:
     """Return whether a visit has to enter a token: always, unless ``PRIVCOV_TOKEN`` turns it off."""
-    return _chosen().lower() != OFF
+    return _owner_secret().lower() != OFF
 
 
 def announce() -> None:
@@ -85,7 +85,7 @@ def announce() -> None:
         return
     if problem := _trouble():
         print(f"PrivCov: {problem}", file=sys.stderr, flush=True)
-    elif not _chosen():
+    elif not _owner_secret():
         page = "Teach, on Lessons," if hosted.for_class() else '"Your data"'
         print(f"PrivCov: the token for {page} is {_MADE} (enter it on that page)", file=_printed(), flush=True)
         try:
@@ -94,7 +94,7 @@ def announce() -> None:
             print(f"PrivCov: {unkept}", file=sys.stderr, flush=True)
 
 
-def opened() -> bool:
+def is_open() -> bool:
     """Return whether this visit has entered the token, or none is asked for."""
     return not required() or isinstance(st.session_state.get(_OPENED), _TokenEntered)
 
@@ -102,7 +102,7 @@ def opened() -> bool:
 def guard() -> None:
     """Raise `hosted.Hosted` or `Locked` where a private file or the ledger would be touched and must not be."""
     hosted.guard()
-    if not opened():
+    if not is_open():
         raise Locked('This visit has not entered the token of this server. Open "Your data" and enter it there.')
 
 
@@ -114,7 +114,7 @@ def ask() -> None:
     with st.form("token"):
         st.markdown(
             f"Enter the token that `{SETTING}` was set to."
-            if _chosen()
+            if _owner_secret()
             else "Enter the token that PrivCov printed in its terminal or log when it started. "
             f"`{places.command()} app token` prints it again."
         )
@@ -130,7 +130,7 @@ def _enter() -> None:
     st.session_state[_ENTRY] = ""  # the entry is not kept
     if not _line.wait():
         st.session_state[_PROBLEM] = f"Too many entries at once. Try again in {LINE:.0f} seconds."
-    elif not _trouble() and _same(entry, _chosen() or _MADE):
+    elif not _trouble() and _same(entry, _owner_secret() or _MADE):
         st.session_state[_OPENED] = _TokenEntered()
     else:
         st.session_state[_PROBLEM] = "This is not the token of this server."
@@ -142,7 +142,7 @@ def _same(entry: str, token: str) -> bool:
     return hmac.compare_digest(one, other)
 
 
-def _chosen() -> str:
+def _owner_secret() -> str:
     """Return the secret that the owner chose, or ""."""
     return os.environ.get(SETTING, "").strip()
 
@@ -155,9 +155,9 @@ def _printed() -> TextIO | None:
 
 def _trouble() -> str:
     """Return why no entry could be right, in a sentence, or ""."""
-    if 0 < len(_chosen()) < SHORTEST:
+    if 0 < len(_owner_secret()) < SHORTEST:
         return (
-            f"{SETTING} must be {OFF} or have at least {SHORTEST} characters, got {len(_chosen())}. Restart the server "
-            "with a longer one, or without it: then it makes a token itself."
+            f"{SETTING} must be {OFF} or have at least {SHORTEST} characters, got {len(_owner_secret())}. Restart the "
+            "server with a longer one, or without it: then it makes a token itself."
         )
     return ""

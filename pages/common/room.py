@@ -26,7 +26,7 @@ class Room:
         """
         me, end = threading.current_thread(), time.monotonic() + self._patience
         with self._moved:
-            while (others := self._others(me)) and others + cells > self._most:
+            while (other_cells := self._other_cells(me)) and other_cells + cells > self._most:
                 if time.monotonic() > end:
                     raise ValueError(
                         f"The tables of other visitors fill this server: together they may have {self._most:,} cells. "
@@ -42,7 +42,7 @@ class Room:
             self._held.pop(threading.current_thread(), None)
             self._moved.notify_all()
 
-    def _others(self, me: threading.Thread) -> int:
+    def _other_cells(self, me: threading.Thread) -> int:
         """Return the cells of all other runs that have not ended."""
         self._held = {run: cells for run, cells in self._held.items() if run.is_alive()}
         return sum(cells for run, cells in self._held.items() if run is not me)

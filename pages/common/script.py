@@ -11,10 +11,10 @@ from privcov.tables.readers import says_how
 
 def script(study: Study, dataset: Dataset, default_source: str = DEFAULT_SOURCE) -> str:
     """Return source text whose variable ``rel`` holds the page's release, bit for bit."""
-    return "\n".join([*release(study, dataset, default_source), "", *_shown(dataset)])
+    return "\n".join([*release(study, dataset, default_source), "", *_print_lines(dataset)])
 
 
-def _shown(dataset: Dataset) -> list[str]:
+def _print_lines(dataset: Dataset) -> list[str]:
     """Return lines that print the statement, the first card of Estimate and the matrix."""
     against = "sample" if dataset.truth is None else "truth"
     return [
@@ -64,22 +64,22 @@ def rows(study: Study, dataset: Dataset, default_source: str = DEFAULT_SOURCE) -
             "ds, *_ = public_upload(raw, declaration)",
             f"ds = ds.with_row_bound({dataset.row_bound!r})",
         ]
-    given = "".join(f", {name}={value!r}" for name, value in study.data)
+    parameters = "".join(f", {name}={value!r}" for name, value in study.data)
     return [
         "import privcov",
         "",
-        f"ds = privcov.source({key!r}, random_state={study.rows}{given})",
+        f"ds = privcov.source({key!r}, random_state={study.rows}{parameters})",
         f"ds = ds.with_row_bound({dataset.row_bound!r})",
     ]
 
 
 def release(study: Study, dataset: Dataset, default_source: str) -> list[str]:
     """Return lines after which ``rel`` is the page's release."""
-    chosen = study.given
+    arguments = study.method_options
     usual = {"calibration": SOUND, "neighbours": REPLACE_ONE}
     settings = study.settings(METHODS.get(study.method_key()))
-    chosen |= {name: value for name, value in settings.items() if value != usual[name]}
-    options = "".join(f", {name}={value!r}" for name, value in chosen.items())
+    arguments |= {name: value for name, value in settings.items() if value != usual[name]}
+    options = "".join(f", {name}={value!r}" for name, value in arguments.items())
     return [
         *rows(study, dataset, default_source),
         f"guarantee = privcov.{study.guarantee!r}",

@@ -14,7 +14,7 @@ import streamlit as st
 
 from privcov.bundle.safe import cells
 from privcov.core import words
-from privcov.core.words import plain, raised
+from privcov.core.words import plain, to_powers
 from privcov.metrics.errors import working
 from privcov.plots.look import Picture
 from privcov.plots.matrices import Still, marks
@@ -74,16 +74,16 @@ def made_from(data: Dataset, rel: Release, label: str, mark: str = "") -> None:
     with st.container(key="made-from"):
         tag(
             data.provenance.capitalize(),
-            f"{data.n:,} row{'s' * (data.n > 1)}, {data.d} column{'s' * (data.d > 1)}; {label}, {given(rel)}"
+            f"{data.n:,} row{'s' * (data.n > 1)}, {data.d} column{'s' * (data.d > 1)}; {label}, {guarantee_text(rel)}"
             + f"; {mark}" * bool(mark),
         )
     if rel.claim_is_false:
         st.warning(as_text(f"Guarantee: {rel.statement['Guarantee']}."))
 
 
-def given(rel: Release) -> str:
+def guarantee_text(rel: Release) -> str:
     """Return what a release gave, as words: its guarantee, with small numbers as powers of ten."""
-    return raised(str(rel.given)) if rel.given else "nothing measured"
+    return to_powers(str(rel.given)) if rel.given else "nothing measured"
 
 
 def lines(titled: Iterable[tuple[str, str]]) -> None:
@@ -108,7 +108,7 @@ def cards(values: Iterable[tuple[str, str, str]], key: str) -> None:
 CORRELATIONS, COVARIANCES = "Correlations", "Covariances"
 
 
-def released(rel: Release, how: str) -> np.ndarray:
+def released_matrix(rel: Release, how: str) -> np.ndarray:
     """Return the matrix of a release as correlations, in its own units or, by default, in working units."""
     if how == CORRELATIONS:
         return matrix_of(rel, "correlation")
@@ -157,17 +157,17 @@ def say(text: str) -> None:
     st.html(f'<div data-says="{escape(text)}"></div>')
 
 
-def _number(name: str, said: str) -> str:
+def _number(name: str, text: str) -> str:
     """Return a number as markup, with an empty place for its value while the level is dragged."""
-    return f'<span data-number="{name}">{said}</span><span data-moving="{name}" aria-hidden="true"></span>'
+    return f'<span data-number="{name}">{text}</span><span data-moving="{name}" aria-hidden="true"></span>'
 
 
-def _line(success: float, palette: Palette, label: str, said: str, about: str) -> str:
+def _line(success: float, palette: Palette, label: str, text: str, about: str) -> str:
     return (
-        f'<div class="pc-line" role="meter" {_meter_values(success)} aria-label="{escape(label)}: {said}" '
+        f'<div class="pc-line" role="meter" {_meter_values(success)} aria-label="{escape(label)}: {text}" '
         f'title="{escape(about)}"><span>{escape(label)}</span><small>50 %</small>{_bar(success, palette)}'
         "<small>100 %</small>"
-        f'<span class="pc-chance">{_number("attacker", said)}</span></div>'
+        f'<span class="pc-chance">{_number("attacker", text)}</span></div>'
     )
 
 

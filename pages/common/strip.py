@@ -24,7 +24,7 @@ from pages.common.study import CSV, DEFAULT_SOURCE, Study, opening
 from privcov.core import accounting
 from privcov.core.guarantees import KINDS, RELATIONS
 from privcov.core.parameters import Spec
-from privcov.core.words import percent, plain, powers, raised
+from privcov.core.words import percent, plain, powers, to_powers
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS, MethodCard
 from privcov.measurements.clipping import share_clipped
@@ -62,7 +62,7 @@ def draw(
     with st.container(key="strip", horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(key="strip-level", gap=None):
             privacy_slider(study)
-        with _fold("data", _named(study, source)):
+        with _fold("data", _data_label(study, source)):
             _source(study, default_source)
         with _fold("method", METHODS.get(study.method_key()).label):
             _method(study, methods)
@@ -107,7 +107,7 @@ def reference_of(data: Dataset) -> str:
     return "sample" if data.truth is None else "truth"
 
 
-def _named(study: Study, source: str) -> str:
+def _data_label(study: Study, source: str) -> str:
     """Return the data set in a few words, with the size that was chosen for it."""
     if source == CSV:
         return "Your own table"
@@ -140,9 +140,9 @@ def choose_source(study: Study, key: str) -> Study:
         return study
     sizes = st.session_state["sizes"] = st.session_state.get("sizes", {}) | study.sizes()
     new = study.with_source(key, sizes)
-    if key != CSV and (lost := sorted(study.sizes().keys() - new.sizes().keys(), reverse=True)):
-        kept = " and ".join(f"{name} = {sizes[name]:,}" for name in lost)
-        st.toast(f"This table has its own size. {kept} will be back with simulated data.")
+    if key != CSV and (names := sorted(study.sizes().keys() - new.sizes().keys(), reverse=True)):
+        sizes_text = " and ".join(f"{name} = {sizes[name]:,}" for name in names)
+        st.toast(f"This table has its own size. {sizes_text} will be back with simulated data.")
     return new
 
 
@@ -158,7 +158,7 @@ def _source(study: Study, default_source: str) -> None:
         "Data set",
         list(labels),
         key="w.source",
-        shown=key,
+        value=key,
         put=choose_source,
         format_func=labels.get,
         help="Simulated data have a known truth. Your file stays in this session.",
@@ -174,10 +174,10 @@ def _source(study: Study, default_source: str) -> None:
 # --- method -------------------------------------------------------------------------------------------------
 
 
-def _method(study: Study, offered: tuple) -> None:
+def _method(study: Study, keys: tuple) -> None:
     families = list(dict.fromkeys(c.family for c in METHODS.all()))
-    shown = [c for c in METHODS.all() if not offered or c.key in offered]
-    cards = sorted(shown, key=lambda c: (c.standing == "historical", families.index(c.family), c.order))
+    candidates = [c for c in METHODS.all() if not keys or c.key in keys]
+    cards = sorted(candidates, key=lambda c: (c.standing == "historical", families.index(c.family), c.order))
     labels = {
         c.key: f"{c.family}: {c.label}"
         + (" (historical)" if c.standing == "historical" else "")
@@ -186,7 +186,7 @@ def _method(study: Study, offered: tuple) -> None:
     }
     key = study.method_key()
     of_study(
-        st.selectbox, "Method", list(labels), key="w.method", shown=key, put=Study.with_method, format_func=labels.get
+        st.selectbox, "Method", list(labels), key="w.method", value=key, put=Study.with_method, format_func=labels.get
     )
     when_not(key)
     card = METHODS.get(key)
@@ -219,19 +219,19 @@ def _choice(label: str, name: str, meanings: Mapping[str, str], study: Study) ->
     owner = study.method_key()
     value = study.settings(METHODS.get(owner))[name]
 
-    def put(s: Study, chosen: str) -> Study:
-        setting: dict[str, Any] = {name: chosen}
+    def put(s: Study, choice: str) -> Study:
+        setting: dict[str, Any] = {name: choice}
         return dataclasses.replace(s.naming(study, owner), **setting)
 
-    of_study(st.selectbox, label, list(meanings), key=f"w.{name}.{owner}", shown=value, put=put)
+    of_study(st.selectbox, label, list(meanings), key=f"w.{name}.{owner}", value=value, put=put)
     st.caption(meanings[value])
 
 
 def _changed(card: MethodCard, study: Study) -> list[str]:
     """Return the settings that differ from the default, in the order of the form."""
-    given = {spec.name: spec.default for spec in card.parameters} | dict(study.options)
+    values = {spec.name: spec.default for spec in card.parameters} | dict(study.options)
     ordered = sorted(card.parameters, key=lambda spec: spec.advanced)
-    changed = [f"{spec.label} {given[spec.name]}" for spec in ordered if given[spec.name] != spec.default]
+    changed = [f"{spec.label} {values[spec.name]}" for spec in ordered if values[spec.name] != spec.default]
     settings = study.settings(card)
     if settings["neighbours"] != card.relations[0]:
         changed.append(f"{NEIGHBOURS} {settings['neighbours']}")
@@ -250,15 +250,15 @@ def _guarantee(study: Study) -> None:
         "Kind",
         ["zcdp", "approx", "pure"],
         key="w.kind",
-        shown=study.kind,
+        value=study.kind,
         # A second click on the chosen kind must not clear it.
         put=lambda s, kind: _of_kind(s, kind or study.kind),
         help=KIND_HELP,
         format_func={"zcdp": "zCDP", "approx": "Approximate", "pure": "Pure"}.get,
     )
-    told = st.session_state.get("kind.told")
-    if told and told[0] == study.guarantee:
-        names = (raised(str(one)) for one in told)
+    guarantees = st.session_state.get("kind.told")
+    if guarantees and guarantees[0] == study.guarantee:
+        names = (to_powers(str(one)) for one in guarantees)
         st.caption(f"{' is the nearest to '.join(names)}, at delta = {powers(study.delta)}.")
     if study.kind == "approx":
         _study_slider(
@@ -318,7 +318,7 @@ def _study_slider(label: str, name: str, options: list, study: Study, *, where=s
         label,
         options,
         key=f"w.{name}",
-        shown=getattr(study, name),
+        value=getattr(study, name),
         put=lambda s, value: dataclasses.replace(s, **{name: value}),
         **more,
     )
@@ -361,7 +361,7 @@ def _seed(study: Study) -> None:
         0,
         2**31 - 1,
         key="w.seed",
-        shown=study.seed,
+        value=study.seed,
         put=lambda s, seed: dataclasses.replace(s, seed=int(seed)),
         help="One seed, the same noise at every epsilon.",
     )

@@ -91,18 +91,18 @@ class Study:
     def with_method(self, key: str) -> Study:
         """Return the study with another method at its defaults; calibration and neighbours stay where it has them."""
         card = METHODS.get(key or DEFAULT_METHOD)
-        kept = {name: getattr(self, name) for name in _WORDS if getattr(self, name) in _offers(card)[name]}
-        return dataclasses.replace(self.without_method(), method=key, **kept)
+        settings = {name: getattr(self, name) for name in _WORDS if getattr(self, name) in _offers(card)[name]}
+        return dataclasses.replace(self.without_method(), method=key, **settings)
 
-    def naming(self, shown: Study, key: str) -> Study:
+    def naming(self, page_study: Study, key: str) -> Study:
         """Return the study with its method named, and the options that the page shows for that method."""
         if self.method == key:
             return self
-        named = self.with_method(key)
-        return dataclasses.replace(named, options=shown.options) if shown.method == key else named
+        new = self.with_method(key)
+        return dataclasses.replace(new, options=page_study.options) if page_study.method == key else new
 
     @property
-    def given(self) -> dict[str, Any]:
+    def method_options(self) -> dict[str, Any]:
         """The parameters that the method gets."""
         return dict(self.options) if self.method else {}
 
@@ -177,8 +177,8 @@ def to_query(study: Study) -> dict[str, str]:
 
 def means_study(query: Mapping[str, str]) -> bool:
     """Return whether an address names a part of a study."""
-    known = {"source", OWN_TABLE[0], "method", "kind", *_NUMBERS, *_WORDS}
-    return any(name in known or name.startswith(("data.", "method.")) for name in query)
+    names = {"source", OWN_TABLE[0], "method", "kind", *_NUMBERS, *_WORDS}
+    return any(name in names or name.startswith(("data.", "method.")) for name in query)
 
 
 def in_address(study: Study, page: str) -> dict[str, str]:
@@ -220,10 +220,10 @@ def from_query(query: Mapping[str, str]) -> tuple[Study, list[str]]:
     for name in _WORDS:
         if name in query:
             card = METHODS.get(values.get("method") or DEFAULT_METHOD)
-            attempt(name, lambda n=name, c=card: _offered(n, query[n], c))
+            attempt(name, lambda n=name, c=card: _check_choice(n, query[n], c))
     study = Study(**values)
-    known = () if study.source == CSV else SOURCES.get(study.source_key()).parameters
-    data = _pairs("data", query, known, problems)
+    specs = () if study.source == CSV else SOURCES.get(study.source_key()).parameters
+    data = _pairs("data", query, specs, problems)
     options = _pairs("method", query, METHODS.get(study.method_key()).parameters, problems)
     method = study.method_key() if options else study.method  # settings belong to a method, so it has a name then
     return dataclasses.replace(study, data=data, method=method, options=options), problems
@@ -247,7 +247,7 @@ def _offers(card: MethodCard) -> dict[str, tuple[str, ...]]:
     return {"calibration": tuple(card.calibrations), "neighbours": card.relations}
 
 
-def _offered(name: str, text: str, card: MethodCard) -> str:
+def _check_choice(name: str, text: str, card: MethodCard) -> str:
     """Return the setting; raise ValueError where the method does not offer it."""
     if text not in _offers(card)[name]:
         raise ValueError(f"As {_WORDS[name]} {card.label} offers {' or '.join(_offers(card)[name])}.")
@@ -256,12 +256,12 @@ def _offered(name: str, text: str, card: MethodCard) -> str:
 
 def _sizes(specs: tuple[Spec, ...], now: Mapping[str, Any]) -> tuple:
     """Return n and d as a source with these parameters takes them."""
-    kept = []
+    sizes = []
     for spec in specs:
         if spec.name in ("n", "d") and now.get(spec.name, spec.default) != spec.default:
             with contextlib.suppress(ValueError):  # beyond what this source takes
-                kept.append((spec.name, spec.check(now[spec.name])))
-    return tuple(sorted(kept))
+                sizes.append((spec.name, spec.check(now[spec.name])))
+    return tuple(sorted(sizes))
 
 
 def number_in(text: str, low: float, high: float, *, whole: bool) -> float:
@@ -283,7 +283,7 @@ def _pairs(prefix: str, query: Mapping[str, str], specs: tuple[Spec, ...], probl
         if text is None:
             continue
         try:
-            value = spec.check(_typed(spec, text))
+            value = spec.check(_parse_value(spec, text))
         except (ValueError, TypeError) as problem:
             problems.append(_left_out(f"{prefix}.{spec.name}", text, problem))
             continue
@@ -292,7 +292,7 @@ def _pairs(prefix: str, query: Mapping[str, str], specs: tuple[Spec, ...], probl
     return tuple(sorted(pairs))
 
 
-def _typed(spec: Spec, text: str) -> object:
+def _parse_value(spec: Spec, text: str) -> object:
     if spec.choices:
         return next((choice for choice in spec.choices if str(choice) == text), text)
     if isinstance(spec.default, str):

@@ -46,12 +46,12 @@ def _within_quota(add: Callable[..., None]) -> Callable[..., None]:
     """Return the function that takes a file, which refuses one beyond the quota: an address takes any number."""
 
     def add_file(self: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
-        held = {
+        sizes = {
             visit: sum(len(f.data) for f in list(files.values())) for visit, files in list(self.file_storage.items())
         }
-        if held.get(session_id, 0) + len(file.data) > QUOTA:
+        if sizes.get(session_id, 0) + len(file.data) > QUOTA:
             raise HTTPException(413, f"More than {QUOTA >> 20} MB of files wait in this visit: reload the page.")
-        if sum(held.values()) + len(file.data) > TOGETHER:
+        if sum(sizes.values()) + len(file.data) > TOGETHER:
             raise HTTPException(413, f"More than {TOGETHER >> 20} MB of files wait in all visits: try again later.")
         add(self, session_id, file)
 
@@ -63,7 +63,7 @@ MemoryUploadedFileManager.add_file = _within_quota(MemoryUploadedFileManager.add
 _arriving = [0]  # written by the thread of the server's loop alone
 
 
-def _counted(parse: Callable[[MultiPartParser], Awaitable[FormData]]) -> Callable[..., Awaitable[FormData]]:
+def _count_bytes(parse: Callable[[MultiPartParser], Awaitable[FormData]]) -> Callable[..., Awaitable[FormData]]:
     """Return the function that reads a request with a file, which refuses it where too much is on its way."""
 
     async def counted(self: MultiPartParser) -> FormData:
@@ -87,7 +87,7 @@ def _counted(parse: Callable[[MultiPartParser], Awaitable[FormData]]) -> Callabl
     return counted
 
 
-MultiPartParser.parse = _counted(MultiPartParser.parse)  # type: ignore[method-assign,assignment] # wrapped
+MultiPartParser.parse = _count_bytes(MultiPartParser.parse)  # type: ignore[method-assign,assignment] # wrapped
 
 
 @dataclass(eq=False)
@@ -149,8 +149,8 @@ def _enter(upload: Upload, more: int) -> None:
     """Count more bytes of an upload; raise ValueError where the tables of other visits leave no room for them."""
     with _one:
         _uploads.add(upload)
-        others = sum(other.size for other in _uploads if other is not upload)
-        if others and hosted.reached() and others + len(upload.raw) + len(upload.workbook) + more > KEPT:
+        other_bytes = sum(other.size for other in _uploads if other is not upload)
+        if other_bytes and hosted.is_reachable() and other_bytes + len(upload.raw) + len(upload.workbook) + more > KEPT:
             raise ValueError(
                 f"The tables of other visitors fill this server: together they may take {KEPT / 1e6:,.0f} MB. Bring "
                 "fewer rows or columns, or try again later."
@@ -183,15 +183,15 @@ def upload() -> Upload | None:
 
 def megabytes() -> int:
     """Return the largest size of a file: an uploader's own limit would hide a lower one that the server was given."""
-    most = HOSTED_MEGABYTES if hosted.reached() else MEGABYTES
+    most = HOSTED_MEGABYTES if hosted.is_reachable() else MEGABYTES
     return min(most, st.get_option("server.maxUploadSize"))
 
 
-def uploader(label: str, what: str):
+def uploader(label: str, purpose: str):
     """Show an uploader that is empty again once its file was read: its key changes with every file."""
     turn = st.session_state.get("upload-turn", 0)
     return st.file_uploader(
-        label, type=["csv", "tsv", "xlsx", "parquet"], max_upload_size=megabytes(), key=f"upload-{what}-{turn}"
+        label, type=["csv", "tsv", "xlsx", "parquet"], max_upload_size=megabytes(), key=f"upload-{purpose}-{turn}"
     )
 
 
@@ -232,9 +232,9 @@ def forget_file() -> None:
     """Remove everything that came from a file; the answer to the question stays."""
     if (gone := upload()) is not None:
         _uploads.discard(gone)
-    kept = ("upload-public", "upload-turn")
+    exempt = ("upload-public", "upload-turn")
     for key in map(str, list(st.session_state)):
-        if key in ("csv", "upload") or (key.startswith("upload-") and key not in kept):
+        if key in ("csv", "upload") or (key.startswith("upload-") and key not in exempt):
             del st.session_state[key]
     forget_results()
     # The position of the slider for R belongs to one file and does not carry over to the next.
@@ -243,7 +243,7 @@ def forget_file() -> None:
 
 def forget_results() -> None:
     """Remove the curves that pages keep of a file: they must not outlive it or be shown for another file."""
-    for kept in WITH_FILES:
-        for key in list(st.session_state.get(kept, {})):
+    for store in WITH_FILES:
+        for key in list(st.session_state.get(store, {})):
             if getattr(key[0], "source", "") == CSV:
-                del st.session_state[kept][key]
+                del st.session_state[store][key]

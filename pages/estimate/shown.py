@@ -47,10 +47,10 @@ def colours(data: Dataset, rel: Release, how: str) -> str:
     if how == CORRELATIONS:
         floor = 0.0 if rel.raw is None else rel.raw.distribution.diagonal_std * rel.row_bound**2
         low = int((np.diag(rel.matrix) / rel.scale**2 < floor).sum())
-        raised = (
+        note = (
             f". {low} of {data.d} released variances are below the noise, which takes their place here" if low else ""
         )
-        return f"correlation, from -1 (orange: columns move apart) over 0 to 1 (teal: they move together){raised}"
+        return f"correlation, from -1 (orange: columns move apart) over 0 to 1 (teal: they move together){note}"
     if how == COVARIANCES:
         return "covariance in the columns' own units"
     return f"{rel.target}, {SCALED}" if data.bounds is not None else rel.target
@@ -74,11 +74,11 @@ def strongest(data: Dataset, released: np.ndarray, noise: float) -> str:
     return f"Strongest pairs of the sample: {'; '.join(pairs)}{note}." if pairs else ""
 
 
-def _as_released(released: float, noise: float) -> str:
+def _as_released(value: float, noise: float) -> str:
     """Return a released correlation with its noise, as far as there is anything to tell."""
-    if released == 0:
+    if value == 0:
         return "released as 0"
-    return f"released {released:.2f}" + (f" ± {noise:.2g}" if noise < 1 else ", lost in the noise")
+    return f"released {value:.2f}" + (f" ± {noise:.2g}" if noise < 1 else ", lost in the noise")
 
 
 def verdict(wrong: float, data: Dataset, rel: Release, how: str = "") -> str:
@@ -120,7 +120,7 @@ def report(study: Study, data: Dataset, rel: Release, *, correlations: bool) -> 
     def report_text() -> str:
         from privcov.bundle import front, report
 
-        first = own_range.marked(
+        first = own_range.with_warning(
             front.of_release(rel, data, seeds(study, data), correlations=correlations), range_words
         )
         return report.of_release(rel, data, script=again, address=where, front=first, title=title)

@@ -70,37 +70,37 @@ def _slider(study: Study, rel: Release) -> int:
     """Show the lambda slider and return its position; only lambdas with a graph are offered, and the tested edges."""
     path = settings.path_of(rel)
     solved = [i for i, fit in enumerate(path) if fit.precision is not None]
-    released = rel.precision
-    chosen = next((i for i in solved if np.array_equal(settings.graph_at(rel, i), released)), solved[0])
+    precision = rel.precision
+    default = next((i for i in solved if np.array_equal(settings.graph_at(rel, i), precision)), solved[0])
     if settings.is_tested(rel):
-        chosen, solved = settings.TESTED, [settings.TESTED, *solved]
+        default, solved = settings.TESTED, [settings.TESTED, *solved]
     rule = rel.parameters.get("rule", "") if rel.parameters["tuning"] == "released" else ""
     word = f"chosen: {rule}" if rule and rel.parameters["calibration"] == "sound" else "chosen"
     if len(solved) == 1:
-        st.caption(f"One lambda has a graph: {plain(path[chosen].lam)}.")
-        return chosen
+        st.caption(f"One lambda has a graph: {plain(path[default].lam)}.")
+        return default
     at = address.bound(
         st.select_slider,
         "Penalty lambda",
         solved,
         name="lambda",
-        default=chosen,
+        default=default,
         code=_position(rel, solved, visitors=cached.in_session(study, settings.SOURCE)),
         quiet=True,
-        key=f"lambda-{hash((study, len(solved), chosen)) & 0xFFFFFFFF:x}",
+        key=f"lambda-{hash((study, len(solved), default)) & 0xFFFFFFFF:x}",
         format_func=lambda i: (
-            "edge test" if i == settings.TESTED else plain(path[i].lam) + (f" ({word})" if i == chosen else "")
+            "edge test" if i == settings.TESTED else plain(path[i].lam) + (f" ({word})" if i == default else "")
         ),
         help=f"Of the {term('lambda', 'graphical lasso')}: no new noise, no privacy cost."
         + (" At the left end: the edges that pass a test, which need no lambda." if settings.is_tested(rel) else ""),
     )
     ends("tested edges; then few" if settings.is_tested(rel) else "fewer edges", "more edges")
     infeasible = sum(fit.status == "infeasible" for fit in path)
-    lost = sum(fit.precision is None for fit in path) - infeasible
+    n_unsolved = sum(fit.precision is None for fit in path) - infeasible
     if infeasible:
         st.caption(f"{infeasible} of {len(path)} lambdas left out: no solution. Choose a repair of the noisy matrix.")
-    if lost:
-        st.caption(f"{lost} of {len(path)} lambdas left out: the solver did not converge.")
+    if n_unsolved:
+        st.caption(f"{n_unsolved} of {len(path)} lambdas left out: the solver did not converge.")
     if at != settings.TESTED and path[at].status == "not converged":
         st.caption(f"The solver stopped at a gap of {path[at].gap:.1g} nats per variable.")
     return at
@@ -127,16 +127,16 @@ def _position(rel: Release, solved: list[int], *, visitors: bool) -> address.Cod
 def _network(study: Study, data: Dataset, rel: Release, reference: settings.Reference, at: int, view: str, words):
     """Show the network; return (fpr, tpr) against the reference, or None without one."""
     precision = settings.graph_at(rel, at)
-    drawn = edges(precision)
+    adjacency = edges(precision)
     place = positions(reference.graph, data.d)
     strength = partial_correlations(precision)
     if view == OWNER or reference.graph is None:
-        _owner(data, rel, at, drawn, place, strength, words)
+        _owner(data, rel, at, adjacency, place, strength, words)
     else:
-        counts = compare(drawn, reference.graph)
+        counts = compare(adjacency, reference.graph)
         show.picture(
             network(
-                against_reference(drawn, reference.graph), place, data.columns, frame.palette(), strength=strength,
+                against_reference(adjacency, reference.graph), place, data.columns, frame.palette(), strength=strength,
                 height=480,
             ),
             "network",
@@ -150,7 +150,7 @@ def _network(study: Study, data: Dataset, rel: Release, reference: settings.Refe
         )
     if reference.graph is None:
         return None
-    counts = compare(drawn, reference.graph)
+    counts = compare(adjacency, reference.graph)
     if not (counts.tp + counts.fn and counts.fp + counts.tn):
         return None
     return counts.fpr, counts.tpr
@@ -163,14 +163,14 @@ def verdict(counts: Recovery) -> str:
     return f"**{word} here.**" + ("" if word == "Useful" else " More rows or a weaker guarantee would help.")
 
 
-def _owner(data: Dataset, rel: Release, at: int, drawn, place, strength, words) -> None:
+def _owner(data: Dataset, rel: Release, at: int, adjacency, place, strength, words) -> None:
     """Show the network as a data owner sees it, without the graph: three states where the edges are tested."""
     if at == settings.TESTED:
         _owner_tested(data, rel, place, strength, words)
         return
     with words:
         show.tag("Owner's view", f"{data.provenance} rows; without knowing the graph")
-    picture = network([("Drawn", drawn)], place, data.columns, frame.palette(), strength=strength, height=480)
+    picture = network([("Drawn", adjacency)], place, data.columns, frame.palette(), strength=strength, height=480)
     show.picture(picture, "network")
     words.caption("Which of these edges are false is not known. The edge test bounds their rate.")
 
@@ -188,7 +188,7 @@ def _owner_tested(data: Dataset, rel: Release, place, strength, words) -> None:
     )  # fmt: skip
     show.picture(picture, "network")
     words.markdown(
-        f"**{edge}** edges, **{none}** pairs without one, **{undecided}** undecided, under {show.given(rel)}."
+        f"**{edge}** edges, **{none}** pairs without one, **{undecided}** undecided, under {show.guarantee_text(rel)}."
     )
     rate = show.percent(float(rel.parameters["rate"]))
     words.caption(
@@ -263,7 +263,7 @@ def _exact(study: Study, data: Dataset, rel: Release, reference: settings.Refere
 def script(study: Study, data: Dataset) -> str:
     """Return source text that measures the area under the curve over many draws of the rows and of the noise."""
     card = METHODS.get(study.method)
-    own = study.given | {k: v for k, v in study.settings(card).items() if v not in (SOUND, card.relations[0])}
+    own = study.method_options | {k: v for k, v in study.settings(card).items() if v not in (SOUND, card.relations[0])}
     return (
         "import privcov\n"
         "\n"

@@ -25,7 +25,7 @@ TESTED = -1  # slider position of the edge test, which has no lambda
 LARGE = 300  # columns
 
 
-def offered(kind: str) -> tuple[tuple[str, ...], str]:
+def methods_for(kind: str) -> tuple[tuple[str, ...], str]:
     """Return (keys of the methods that draw a graph under this kind of guarantee, why others are left out)."""
     drawing = [c for c in METHODS.all() if issubclass(c.cls, Glasso)]
     able = tuple(c.key for c in drawing if not c.refuses(kind))
@@ -36,7 +36,7 @@ def offered(kind: str) -> tuple[tuple[str, ...], str]:
 
 def effective(study: Study) -> Study:
     """Return the study with a method that draws a graph under its guarantee: its own, or the page's."""
-    able, _ = offered(study.kind)
+    able, _ = methods_for(study.kind)
     if study.method in able:
         return study
     if not able:

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 from pages.common import show
-from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, computed, study
-from pages.lessons.simulated import SEED, guarantee, made
+from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, compute_once, study
+from pages.lessons.simulated import SEED, guarantee, simulate
 from privcov.core.guarantees import ZCDP
 from privcov.core.words import plain
 from privcov.measurements.clipping import share_clipped
@@ -40,12 +40,12 @@ class Clipped:
 @lru_cache(maxsize=1)
 def public_bound() -> float:
     """Return the row bound that the source of these rows names from public facts, whatever n is."""
-    return made("ar1-covariance", **{**DATA, "n": 1}).row_bound
+    return simulate("ar1-covariance", **{**DATA, "n": 1}).row_bound
 
 
 def clipped(multiples: tuple[float, ...], n: int = N, seed: int = SEED) -> tuple[Clipped, ...]:
     """Release the same heavy-tailed rows with the same unit noise under multiples of the source's public bound."""
-    base = made("ar1-covariance", **{**DATA, "n": n})
+    base = simulate("ar1-covariance", **{**DATA, "n": n})
     sample = reference_matrix(base, "covariance", "sample")
     size = matrix_norm(sample, "frobenius")
     results = []
@@ -75,7 +75,7 @@ def best_bound(results: tuple[Clipped, ...]) -> Clipped:
 
 def draw(multiple: float, screen: Screen) -> str:
     """Show bias, noise and error against the row bound."""
-    few = computed(clipped, MULTIPLES, N, screen.seed)
+    few = compute_once(clipped, MULTIPLES, N, screen.seed)
     here = next(one for one in few if one.multiple == multiple)
     best = best_bound(few)
     screen.tag("Simulated", f"rows of Student's t with 5 degrees of freedom, n = {N:,}, {guarantee(RHO)}")
@@ -83,7 +83,7 @@ def draw(multiple: float, screen: Screen) -> str:
     picture = over_control(
         [(one.row_bound, (one.bias, one.noise, one.total)) for one in few], names, screen.palette, x="R",
         x_label="Row bound R", y_label="Relative error against the sample", references=[("zero matrix", 1)],
-        marked=here.row_bound,
+        mark=here.row_bound,
     )  # fmt: skip
     screen.put(picture, "large-clipping")
     return (

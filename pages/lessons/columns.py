@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pages.common import show
-from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, computed, count, study
-from pages.lessons.simulated import SEED, WIDE, guarantee, made, widened
+from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, compute_once, count, study
+from pages.lessons.simulated import SEED, WIDE, guarantee, simulate, widened
 from privcov.core.guarantees import ZCDP
 from privcov.core.words import plain
 from privcov.metrics.errors import matrix_norm, reference_matrix
@@ -43,7 +43,7 @@ class Wide:
 
 def of_width(d: int, seed: int = SEED) -> Wide:
     """Release d columns once, with the same n and guarantee for every d, and finish the noisy matrix in two ways."""
-    data = widened(made("banded-covariance", n=N, d=d))
+    data = widened(simulate("banded-covariance", n=N, d=d))
     assert data.truth is not None  # simulated
     truth = data.truth.covariance
     # With its diagonal kept, so that the answers differ in what is dropped alone.
@@ -59,14 +59,14 @@ def of_width(d: int, seed: int = SEED) -> Wide:
 
 def draw(d: int, screen: Screen) -> str:
     """Show the truth and both releases, and the errors against d."""
-    result, palette = computed(of_width, d, screen.seed), screen.palette
+    result, palette = compute_once(of_width, d, screen.seed), screen.palette
     screen.tag("Simulated", f"{N:,} rows for every d, {guarantee(RHO)}")
     three = [("truth", result.truth), ("every entry", result.dense), ("large entries", result.sparse)]
     screen.put(panels(three, colour_limit(result.truth), palette), "three-wide")
     names = {DENSE: "every entry", SPARSE: "large entries", "sample": "sample, not private"}
     picture = over_control(
-        [(at, computed(of_width, at, screen.seed).errors) for at in DS], names, palette, x="d", x_label="Columns d",
-        y_label="Error against truth", references=[("zero matrix", 1)], marked=float(d),
+        [(at, compute_once(of_width, at, screen.seed).errors) for at in DS], names, palette, x="d", x_label="Columns d",
+        y_label="Error against truth", references=[("zero matrix", 1)], mark=float(d),
     )  # fmt: skip
     screen.put(picture, "curve-wide")
     dense, sparse, sample = result.errors

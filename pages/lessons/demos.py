@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.common import frame, show
 from pages.lessons import player
-from pages.lessons.lesson import Control, Screen, computed
+from pages.lessons.lesson import Control, Screen, compute_once
 from privcov.attacks import demonstrations
 from privcov.attacks.demonstrations import DEMONSTRATIONS, Curve, Demonstration
 from privcov.attacks.demonstrations_attack import CONFIDENCE, Side
@@ -22,26 +22,26 @@ BY_KEY = {one.key: one for one in DEMONSTRATIONS}
 
 def draw() -> None:
     """Show the chooser and the chosen demonstration; settings are ``demo`` and ``demo_lever``."""
-    shown, palette, seed = _choose(), frame.palette(), st.session_state["study"].seed
-    values = {_text(value): value for value in shown.control.options}
+    demo, palette, seed = _choose(), frame.palette(), st.session_state["study"].seed
+    values = {_text(value): value for value in demo.control.options}
     if frame.page_setting("demo_lever") not in ("", *values):
         frame.leave_out("demo_lever", f"It is one of {', '.join(values)}.")
-    make = functools.partial(computed, of_demonstration, shown.key, palette.dark, seed)
-    player.play(f"{shown.key}-{palette.dark}-{seed}", make, palette, "demo_lever", slow=True)
-    value = values[frame.page_setting("demo_lever", _text(shown.control.default))]
+    make = functools.partial(compute_once, of_demonstration, demo.key, palette.dark, seed)
+    player.play(f"{demo.key}-{palette.dark}-{seed}", make, palette, "demo_lever", slow=True)
+    value = values[frame.page_setting("demo_lever", _text(demo.control.default))]
     with st.expander("The game, and the same in Python"):
         st.markdown("\n".join(f"- {sentence}" for sentence in GAME))
-        st.code(script(shown, value, seed), language="python")
+        st.code(script(demo, value, seed), language="python")
 
 
 def of_demonstration(key: str, dark: bool, seed: int) -> dict[str, Any]:
     """Return what the player shows of a demonstration."""
-    shown, palette = BY_KEY[key], DARK if dark else LIGHT
-    control = shown.control
+    demo, palette = BY_KEY[key], DARK if dark else LIGHT
+    control = demo.control
     curve = demonstrations.curve(key)
-    frames = player.frames([[at(shown, curve, value, palette, seed) for value in control.options]], palette)
+    frames = player.frames([[at(demo, curve, value, palette, seed) for value in control.options]], palette)
     plain = Control(control.label, control.options, control.default, control.left, control.right, control.words)
-    aim = f"**Why it feels harmless.** {shown.harmless} **Where it occurs.** {shown.occurs}"
+    aim = f"**Why it feels harmless.** {demo.harmless} **Where it occurs.** {demo.occurs}"
     return {
         **player.of_control(plain),
         **frames,
@@ -54,27 +54,27 @@ def of_demonstration(key: str, dark: bool, seed: int) -> dict[str, Any]:
     }
 
 
-def at(shown: Demonstration, curve: Curve, value: float, palette: Palette, seed: int) -> Screen:
+def at(demo: Demonstration, curve: Curve, value: float, palette: Palette, seed: int) -> Screen:
     """Return the screen at a value of the control: the curve, both sides' answers, the verdicts."""
-    found = demonstrations.run(shown.key, value, seed=seed)
+    result = demonstrations.run(demo.key, value, seed=seed)
     screen = Screen(palette)
-    screen.tag("Simulated", shown.tables)
-    screen.put(pictures.over_lever(curve, shown, value, palette), "curve-demo")
-    sides = ((found.done, "As it is done", "chart-done"), (found.repaired, "As it should be", "chart-repaired"))
-    drawn = [(title, pictures.seen(side, title, palette), key) for side, title, key in sides]
-    if found.done.seen.second is not None:  # one range for both, so that they can be compared
-        ends = [end for _, picture, _ in drawn for end in picture.figure.layout.xaxis.range]
-        for _, picture, _ in drawn:
+    screen.tag("Simulated", demo.tables)
+    screen.put(pictures.over_lever(curve, demo, value, palette), "curve-demo")
+    sides = ((result.done, "As it is done", "chart-done"), (result.repaired, "As it should be", "chart-repaired"))
+    panels = [(title, pictures.answer_histogram(side, title, palette), key) for side, title, key in sides]
+    if result.done.histogram.second is not None:  # one range for both, so that they can be compared
+        ends = [end for _, picture, _ in panels for end in picture.figure.layout.xaxis.range]
+        for _, picture, _ in panels:
             picture.figure.layout.xaxis.range = [min(ends), max(ends)]
-    screen.side_by_side(drawn)
-    screen.sentence = f"{told(found.done, shown, done=True)}\n\n{told(found.repaired, shown, done=False)}"
+    screen.side_by_side(panels)
+    screen.sentence = f"{side_text(result.done, demo, done=True)}\n\n{side_text(result.repaired, demo, done=False)}"
     return screen
 
 
-def told(side: Side, shown: Demonstration, *, done: bool) -> str:
+def side_text(side: Side, demo: Demonstration, *, done: bool) -> str:
     """Return one side in words: what is done, how often the attacker is right, and what is permitted."""
-    title, sentence = ("As it is done", shown.habit) if done else ("As it should be", shown.repair)
-    about = " about the printed person, picked after the release" if shown.certain else ""
+    title, sentence = ("As it is done", demo.habit) if done else ("As it should be", demo.repair)
+    about = " about the printed person, picked after the release" if demo.certain else ""
     claim = str(side.claim).replace("1e-300", "0")  # the smallest epsilon that is not 0
     exact = "; the number above is the closed form" if side.exact else ""
     return (
@@ -95,9 +95,9 @@ GAME = (
 
 
 def _choose() -> Demonstration:
-    chosen = BY_KEY.get(frame.page_setting("demo"), DEMONSTRATIONS[0])
-    if st.session_state.get(_CHOICE) != chosen.key:
-        st.session_state[_CHOICE] = chosen.key
+    demo = BY_KEY.get(frame.page_setting("demo"), DEMONSTRATIONS[0])
+    if st.session_state.get(_CHOICE) != demo.key:
+        st.session_state[_CHOICE] = demo.key
     st.pills(
         "Demonstration",
         list(BY_KEY),
@@ -107,7 +107,7 @@ def _choose() -> Demonstration:
         label_visibility="collapsed",
         on_change=lambda: frame.set_query(demo=st.session_state[_CHOICE], demo_lever=""),
     )
-    return chosen
+    return demo
 
 
 def _text(value: float) -> str:
@@ -117,7 +117,7 @@ def _text(value: float) -> str:
 
 def verdict(side: Side, *, done: bool) -> str:
     """Return the outcome in a few words."""
-    if side.broken:
+    if side.refutes_claim:
         return "The attack succeeds."
     if side.worthless:
         return "The claim is kept, and permits certainty."
@@ -126,13 +126,13 @@ def verdict(side: Side, *, done: bool) -> str:
     return "Harmless at this end of the control." if done else "The repair holds."
 
 
-def script(shown: Demonstration, value: float, seed: int) -> str:
+def script(demo: Demonstration, value: float, seed: int) -> str:
     """Return source text whose variable ``found`` holds both attacks on the page."""
     return "\n".join(
         [
             "from privcov.attacks import demonstrations",
             "",
-            f"found = demonstrations.run({shown.key!r}, {value!r}, seed={seed})",
+            f"found = demonstrations.run({demo.key!r}, {value!r}, seed={seed})",
             "print(found.done.success, found.done.limit, found.done.finding)",
             "print(found.repaired.success, found.repaired.limit, found.repaired.finding)",
         ]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from pages.common.study import Study
-from pages.lessons.lesson import GRAPHS, Control, Lesson, Option, Screen, computed
-from pages.lessons.simulated import SEED, guarantee, made
+from pages.lessons.lesson import GRAPHS, Control, Lesson, Option, Screen, compute_once
+from pages.lessons.simulated import SEED, guarantee, simulate
 from privcov.core.guarantees import ZCDP
 from privcov.core.words import percent
 from privcov.metrics.graphs import edges, without_noise_at
@@ -49,7 +49,7 @@ class FalseEdges:
 
 def false_edges(position: int, seed: int = SEED) -> FalseEdges:
     """Return the graphs at a position of the release's lambda path; position 0 is the sparsest."""
-    data = made("ar1-covariance", **DATA)
+    data = simulate("ar1-covariance", **DATA)
     rel = release(data, ZCDP(RHO), METHOD, random_state=seed)
     assert rel.path is not None  # the method draws one
     fit = rel.path[position]
@@ -60,7 +60,7 @@ def false_edges(position: int, seed: int = SEED) -> FalseEdges:
 
 def draw(position: int, screen: Screen) -> str:
     """Show the graphs with and without privacy noise."""
-    result = computed(false_edges, position, screen.seed)
+    result = compute_once(false_edges, position, screen.seed)
     screen.tag("Simulated", f"{DATA['n']:,} rows, {DATA['d']} independent columns, {guarantee(RHO)}")
     place, truth = positions(None, DATA["d"]), np.zeros_like(result.exact)
     graphs = [("Private release", result.released, "graph-released"), ("No privacy noise", result.exact, "graph-exact")]
@@ -70,12 +70,12 @@ def draw(position: int, screen: Screen) -> str:
         pictures.append((title, network(kinds, place, result.columns, screen.palette, height=None), key))
     screen.side_by_side(pictures)
     noisy, exact = result.counts
-    seen = (
+    sentence = (
         f"Of {result.pairs} pairs **{noisy}** are linked in the release, {exact} without noise: all false."
         if noisy or exact
         else f"None of the {result.pairs} pairs is linked: the truth."
     )
-    return f"Lambda is {percent(result.share)} of the one that empties the graph. {seen}"
+    return f"Lambda is {percent(result.share)} of the one that empties the graph. {sentence}"
 
 
 LESSON = Lesson(

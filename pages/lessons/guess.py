@@ -84,38 +84,38 @@ def exact_moments() -> tuple[np.ndarray, np.ndarray]:
     return first, second
 
 
-def likelihood_ratio(measured: Measured, first: np.ndarray, second: np.ndarray) -> float:
+def likelihood_ratio(measurement: Measured, first: np.ndarray, second: np.ndarray) -> float:
     """Return ln P(release | first) - ln P(release | second) in nats, for upper-triangle Gaussian noise."""
-    event = measured.event
+    event = measurement.event
     assert event is not None  # every round asks for a guarantee
     if event.law != "upper-triangle":
         raise ValueError(f"The likelihood ratio is that of upper-triangle noise, got {event.law!r}.")
     upper = np.triu_indices(len(first))
-    m, a, b = measured.matrix[upper], first[upper], second[upper]
+    m, a, b = measurement.matrix[upper], first[upper], second[upper]
     return float((((m - b) ** 2 - (m - a) ** 2) / (2 * event.scale**2)).sum())
 
 
 def play(rho: float, seed: int, number: int) -> Round:
     """Play round ``number`` (from 1) of the game ``seed`` at rho-zCDP: a fair coin picks the table that is released."""
     coin = stream(seed, "lesson", "guess", "coin", number).integers(2)
-    measured = measure_moment(
+    measurement = measure_moment(
         tables()[coin],
         ZCDP(rho),
         centre="zero",
         shape="upper-triangle",
         rng=stream(seed, "lesson", "guess", "noise", number),
     )
-    assert measured.event is not None  # a guarantee is asked for
-    nats = likelihood_ratio(measured, *exact_moments())
-    return Round(number, measured.matrix, int(coin), nats, measured.event.scale)
+    assert measurement.event is not None  # a guarantee is asked for
+    nats = likelihood_ratio(measurement, *exact_moments())
+    return Round(number, measurement.matrix, int(coin), nats, measurement.event.scale)
 
 
 def limit(rho: float) -> float:
     """Return the attacker meter's value for these releases: exact, from the event of the measurement."""
     rng = stream(0, "lesson", "guess", "event")
-    measured = measure_moment(tables()[0], ZCDP(rho), centre="zero", shape="upper-triangle", rng=rng)
-    assert measured.event is not None  # a guarantee is asked for
-    return accounting.attacker_on_events((measured.event,), ZCDP(rho))
+    measurement = measure_moment(tables()[0], ZCDP(rho), centre="zero", shape="upper-triangle", rng=rng)
+    assert measurement.event is not None  # a guarantee is asked for
+    return accounting.attacker_on_events((measurement.event,), ZCDP(rho))
 
 
 def funnel(rate: float, rounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -149,7 +149,7 @@ def running_scores(guesses: Sequence[bool], limit: float, palette: Palette) -> P
     dotted = {"color": palette.ink, "dash": "dot", "width": 1.6}
     most = line([1, last], [100 * limit] * 2, f"limit {show.chance(limit)}", dotted, hoverinfo="skip")
     x = {"title": "Rounds played", "type": "log", "range": [-0.03, math.log10(last) + 0.03]}
-    drawn = figure(
+    chart = figure(
         [within, scores, most],
         palette,
         height=None,
@@ -158,7 +158,7 @@ def running_scores(guesses: Sequence[bool], limit: float, palette: Palette) -> P
         y={"title": "Right (%)", "range": [0, 104]},
     )
     return Picture(
-        drawn,
+        chart,
         f"Running score. {ATTACKER}: {hits[-1]} of {last} right. The limit is {show.chance(limit)}; after {last:,} "
         f"rounds {show.percent(1 - WRONG)} of guessers at the limit are right in {show.percent(low[-1])} to "
         f"{show.percent(high[-1])} of their rounds.",

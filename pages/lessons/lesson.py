@@ -35,7 +35,7 @@ class Control:
     start: Any
     left: str
     right: str
-    shown: Callable[[Any], str] = plain
+    to_text: Callable[[Any], str] = plain
     help: str = ""
 
 
@@ -98,7 +98,7 @@ class Lesson:
     draws: bool = True
 
 
-def computed(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+def compute_once(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Return ``function(*args)``, computed once for all visitors; the function may not depend on the page."""
     key = (f"{function.__module__}.{function.__qualname__}", *args, *sorted(kwargs.items()))
     return cached.SHARED.get(key, lambda: function(*args, **kwargs))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pages.common.study import Study
-from pages.lessons.lesson import AUDIT, Control, Lesson, Option, Screen, computed
-from pages.lessons.simulated import SEED, made
+from pages.lessons.lesson import AUDIT, Control, Lesson, Option, Screen, compute_once
+from pages.lessons.simulated import SEED, simulate
 from privcov.core import checks
 from privcov.core.randomness import stream
 from privcov.core.words import percent, plain
@@ -39,7 +39,7 @@ class NeighbourPair:
 def neighbours(way: float) -> NeighbourPair:
     """Return two tables; one person's row goes ``way`` (0 to 1) of the way to one of full length at right angles."""
     way = checks.in_range("way", way, 0.0, 1.0)
-    simulated = made("ar1-covariance", **TABLE)
+    simulated = simulate("ar1-covariance", **TABLE)
     # Shortened to the row bound before they are shown, so that the matrices are those of the tables on the screen.
     short = clip_rows(np.asarray(simulated.rows), simulated.row_bound)
     first = Dataset.from_rows(short, simulated.row_bound, columns=simulated.columns, provenance="simulated")
@@ -62,11 +62,11 @@ def neighbours(way: float) -> NeighbourPair:
 
 def draw(way: float, screen: Screen) -> str:
     """Show the two tables and their matrices."""
-    pair, palette = computed(neighbours, way), screen.palette
+    pair, palette = compute_once(neighbours, way), screen.palette
     one, other = pair.moments
     screen.tag("Simulated", f"row {PERSON + 1} is one person's; exact matrices, which would not be released")
     tables = [("first table", pair.tables[0]), ("second table", pair.tables[1])]
-    screen.put(panels(tables, pair.row_bound, palette, marked=PERSON), "tables-tables")
+    screen.put(panels(tables, pair.row_bound, palette, marked_row=PERSON), "tables-tables")
     matrices = [("of the first", one), ("of the second", other), ("difference", other - one)]
     screen.put(panels(matrices, float(np.abs(one).max()), palette), "three-matrices")
     return (

@@ -24,7 +24,7 @@ class Step:
         """The lesson."""
         return LESSONS[self.number]
 
-    def shown(self) -> Screen:
+    def end_screen(self) -> Screen:
         """Return what the screen shows at the end of the step."""
         return content(self.lesson, self.lesson.control.start if self.value is None else self.value)
 

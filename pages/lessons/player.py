@@ -15,7 +15,7 @@ from pages.common import frame, show
 from pages.common.jobs import ANSWERS, Job, Jobs, Steps
 from pages.lessons import guess, sheets
 from pages.lessons.catalogue import LESSONS, NUMBERS
-from pages.lessons.lesson import Control, Screen, computed, content
+from pages.lessons.lesson import Control, Screen, compute_once, content
 from pages.lessons.simulated import SEED
 from privcov.plots.palette import DARK, LIGHT, Palette
 
@@ -33,15 +33,15 @@ _JOBS = Jobs("lesson-draws", ANSWERS)
 def put(number: int, palette: Palette) -> None:
     """Show the player of a lesson: the first draw of the noise at once, the others as soon as they are computed."""
     lesson, control = LESSONS[number], LESSONS[number].control
-    pressed = play(_key(number, palette.dark), lambda: computed(of_lesson, number, palette.dark), palette, "lever")
+    pressed = play(_key(number, palette.dark), lambda: compute_once(of_lesson, number, palette.dark), palette, "lever")
     if pressed.onward is not None:
         file, _, make = lesson.onward
         st.switch_page(file, query_params=frame.query_for(file, make(control.options[pressed.onward]), {}))
-    asked = (number, palette.dark)
+    key = (number, palette.dark)
     if lesson.draws:
-        if _JOBS.find(asked) is None:
-            _JOBS.start(asked, lambda stop: _further(asked, stop), DRAWS)
-        _JOBS.watch(asked, _put_further, every=1.0)
+        if _JOBS.find(key) is None:
+            _JOBS.start(key, lambda stop: _further(key, stop), DRAWS)
+        _JOBS.watch(key, _put_further, every=1.0)
 
 
 def play(key: str, make: Callable[[], dict[str, Any]], palette: Palette, setting: str, *, slow: bool = False) -> Any:
@@ -59,7 +59,7 @@ def play(key: str, make: Callable[[], dict[str, Any]], palette: Palette, setting
     values, start = data["values"], data["start"]
     heard = st.session_state.get("player", {}).get("at") or [0]
 
-    def moved() -> None:
+    def on_move() -> None:
         _, at, of = st.session_state["player"]["at"]
         if of == key:  # else another lesson was chosen in the same moment
             frame.set_query(**{setting: "" if at == start else values[at]})
@@ -69,20 +69,20 @@ def play(key: str, make: Callable[[], dict[str, Any]], palette: Palette, setting
         frame.set_query(lesson="" if number == NUMBERS[0] else str(number), lever="")
 
     at = values.index(frame.page_setting(setting, values[start]))
-    given = data | {"at": at, "heard": heard[0]}
+    state = data | {"at": at, "heard": heard[0]}
     with place.container() if fresh else place:
         return _PLAYER(
-            data=given, key="player", on_at_change=moved, on_lesson_change=turned, on_onward_change=lambda: None
+            data=state, key="player", on_at_change=on_move, on_lesson_change=turned, on_onward_change=lambda: None
         )
 
 
-def _further(asked: tuple[int, bool], stop: threading.Event) -> Steps:
+def _further(key: tuple[int, bool], stop: threading.Event) -> Steps:
     """Compute the other draws, one by one, for all visitors."""
-    number, dark = asked
+    number, dark = key
     draws = []
     for draw in range(1, DRAWS):
         yield None
-        draws.append(computed(at_places, number, dark, draw))
+        draws.append(compute_once(at_places, number, dark, draw))
     yield {"draws": {"more": True, "key": _key(number, dark), **frames(draws, DARK if dark else LIGHT)}}
 
 
@@ -94,9 +94,9 @@ def _put_further(job: Job) -> None:
 
 def colours(palette: Palette) -> str:
     """Return the style with the colours of the player."""
-    named = {"ink": palette.ink, "quiet": palette.quiet, "rule": palette.grid, "ground": palette.ground}
-    named |= {"accent": palette.good, "bad": palette.bad}
-    return f":root {{{'; '.join(f'--{name}: {colour}' for name, colour in named.items())}}}"
+    variables = {"ink": palette.ink, "quiet": palette.quiet, "rule": palette.grid, "ground": palette.ground}
+    variables |= {"accent": palette.good, "bad": palette.bad}
+    return f":root {{{'; '.join(f'--{name}: {colour}' for name, colour in variables.items())}}}"
 
 
 def of_lesson(number: int, dark: bool, draws: int = 1) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def of_control(control: Control) -> dict[str, Any]:
         "left": control.left,
         "right": control.right,
         "help": control.help,
-        "places": [control.shown(option) for option in control.options],
+        "places": [control.to_text(option) for option in control.options],
         "values": [str(option) for option in control.options],
         "start": control.options.index(control.start),
     }

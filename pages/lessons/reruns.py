@@ -9,8 +9,8 @@ import numpy as np
 
 from pages.common import show
 from pages.common.study import Study
-from pages.lessons.lesson import METHODS, Control, Lesson, Option, Screen, computed, count
-from pages.lessons.simulated import AT_DELTA, SEED, epsilon, made
+from pages.lessons.lesson import METHODS, Control, Lesson, Option, Screen, compute_once, count
+from pages.lessons.simulated import AT_DELTA, SEED, epsilon, simulate
 from privcov.core import accounting
 from privcov.core.guarantees import ZCDP
 from privcov.measurements.moment import clipped_moment
@@ -46,7 +46,7 @@ class Rerun:
 
 def reruns(ks: tuple[int, ...], seed: int = SEED) -> tuple[Rerun, ...]:
     """Average the unrepaired Gaussian mechanism over runs with a seed each; one result after each of ``ks``."""
-    data = made("ar1-covariance", **DATA)
+    data = simulate("ar1-covariance", **DATA)
     exact = data.row_bound**2 * clipped_moment(data, n_anchors=0)
     size = matrix_norm(exact, "frobenius")
     total, results, first = np.zeros_like(exact), [], None
@@ -81,7 +81,7 @@ def reruns(ks: tuple[int, ...], seed: int = SEED) -> tuple[Rerun, ...]:
 
 def draw(k: int, screen: Screen) -> str:
     """Show the exact matrix, one run and the average; the error against k."""
-    every, palette = computed(reruns, RUNS, screen.seed), screen.palette
+    every, palette = compute_once(reruns, RUNS, screen.seed), screen.palette
     result = next(one for one in every if one.k == k)
     screen.tag("Simulated", f"each run {RHO:g}-zCDP, the same {DATA['n']:,} rows")
     three = [("exact, confidential", result.exact), ("one run", result.one), (f"average of {k:,}", result.average)]
@@ -89,7 +89,7 @@ def draw(k: int, screen: Screen) -> str:
     names = {"average": "error of the average", "expected": "expected: 1/sqrt(k)"}
     picture = over_control(
         [(one.k, (one.error, one.expected)) for one in every], names, palette, x="k", x_label="Runs k",
-        y_label="Relative error", marked=float(k),
+        y_label="Relative error", mark=float(k),
     )  # fmt: skip
     screen.put(picture, "curve-reruns")
     return (

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pages.common import show
-from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, computed, count, study
-from pages.lessons.simulated import SEED, WIDE, guarantee, made, widened
+from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, compute_once, count, study
+from pages.lessons.simulated import SEED, WIDE, guarantee, simulate, widened
 from privcov.core import accounting
 from privcov.core.guarantees import ZCDP
 from privcov.core.words import plain
@@ -36,7 +36,7 @@ class Released:
 
 def of_many(n: int, seed: int = SEED) -> Released:
     """Run the Gaussian mechanism on n simulated rows."""
-    data = widened(made("ar1-covariance", n=n, **DATA))
+    data = widened(simulate("ar1-covariance", n=n, **DATA))
     rel = release(data, ZCDP(RHO), "gaussian-cov", random_state=seed)
     return Released(reference_matrix(data, "covariance", "sample"), rel.covariance, error(rel, data, relative=True))
 
@@ -47,7 +47,7 @@ def standard_deviations(ns: tuple[int, ...]) -> tuple[tuple[float, float], ...]:
     Both are those of one covariance of columns of variance 1. Where the truth is c, the sampling error of Gaussian
     rows is sqrt(1 + c^2) times as large.
     """
-    r2 = widened(made("ar1-covariance", n=1, **DATA)).row_bound ** 2
+    r2 = widened(simulate("ar1-covariance", n=1, **DATA)).row_bound ** 2
     pairs = []
     for n in ns:
         scale = accounting.gaussian_scale(ZCDP(RHO), sensitivity(D, n, norm="triangle", n_anchors=0))
@@ -57,17 +57,15 @@ def standard_deviations(ns: tuple[int, ...]) -> tuple[tuple[float, float], ...]:
 
 def draw(n: int, screen: Screen) -> str:
     """Show one release, and both standard deviations against n."""
-    result, palette = computed(of_many, n, screen.seed), screen.palette
-    points = list(zip(NS, computed(standard_deviations, NS), strict=True))
+    result, palette = compute_once(of_many, n, screen.seed), screen.palette
+    points = list(zip(NS, compute_once(standard_deviations, NS), strict=True))
     noise, sampling = dict(points)[n]
     screen.tag("Simulated", f"Gaussian mechanism, {guarantee(RHO)}, {D} columns")
     pair = [("without privacy", result.sample), ("released", result.released)]
     screen.put(panels(pair, colour_limit(result.sample), palette), "two-many")
     # The key "sample" gives the colour of the sample in the lesson on columns.
     names = {"privacy noise": "privacy noise", "sample": "sampling error of a true zero"}
-    picture = over_control(
-        points, names, palette, x="n", x_label="Rows n", y_label="Standard deviation", marked=float(n)
-    )
+    picture = over_control(points, names, palette, x="n", x_label="Rows n", y_label="Standard deviation", mark=float(n))
     screen.put(picture, "curve-many")
     larger = "the privacy noise" if noise > sampling else "the sampling error"
     return (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, computed, study
+from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, compute_once, study
 from pages.lessons.simulated import SEED
 from privcov.core.randomness import stream
 from privcov.core.words import plain
@@ -42,9 +42,9 @@ def changes(bounds: tuple[float, ...]) -> Changes:
     worst = max(pairs, key=lambda pair: _change(pair, 1.0))
     largest = _change(worst, 1.0)
     for step in range(STEPS):
-        tried = worst + rng.standard_normal(worst.shape) * 0.5 * 0.985**step
-        if (reached := _change(tried, 1.0)) > largest:
-            worst, largest = tried, reached
+        candidate = worst + rng.standard_normal(worst.shape) * 0.5 * 0.985**step
+        if (change := _change(candidate, 1.0)) > largest:
+            worst, largest = candidate, change
     return Changes(
         np.array(bounds),
         np.array([[_change(r * pair, r) for pair in pairs] for r in bounds]),
@@ -63,7 +63,7 @@ def _change(pair: np.ndarray, row_bound: float) -> float:
     return row_bound**2 * matrix_norm(moments[1] - moments[0], "frobenius")
 
 
-def picture(result: Changes, palette: Palette, *, marked: float) -> Picture:
+def picture(result: Changes, palette: Palette, *, row_bound: float) -> Picture:
     """Return the picture of how far one row moves the second moment, against the row bound, with one bound marked."""
     bounds, pairs = result.bounds, result.random.shape[1]
     proved, worst = pen(0, palette), pen(1, palette)
@@ -90,18 +90,18 @@ def picture(result: Changes, palette: Palette, *, marked: float) -> Picture:
             worst.marker(11),
         ),
     ]
-    drawn = figure(
+    chart = figure(
         traces,
         palette,
         height=None,
-        shapes=[vline(marked, palette.quiet, "dot", 1)],
+        shapes=[vline(row_bound, palette.quiet, "dot", 1)],
         x={"title": "Row bound R", "tickvals": list(bounds), "ticktext": [plain(b) for b in bounds], "type": "log"},
         y={"title": "Change of the second moment", "rangemode": "tozero"},
     )
-    at = int(np.abs(bounds - marked).argmin())
+    at = int(np.abs(bounds - row_bound).argmin())
     return Picture(
-        drawn,
-        f"Change of the second moment when one row is replaced, at {len(bounds)} row bounds. At R = {plain(marked)} "
+        chart,
+        f"Change of the second moment when one row is replaced, at {len(bounds)} row bounds. At R = {plain(row_bound)} "
         f"the worst of the pairs found moves it by {plain(float(result.worst[at]))}; the proved bound is "
         f"{plain(float(result.proved[at]))}, and the largest of {pairs} random pairs reaches "
         f"{plain(float(result.random[at].max()))}.",
@@ -110,9 +110,9 @@ def picture(result: Changes, palette: Palette, *, marked: float) -> Picture:
 
 def draw(bound: float, screen: Screen) -> str:
     """Show every pair, the worst one and the proved bound."""
-    result = computed(changes, BOUNDS)
+    result = compute_once(changes, BOUNDS)
     screen.tag("Simulated", f"tables of {ROWS} rows and {COLUMNS} columns; {PAIRS} random pairs")
-    screen.put(picture(result, screen.palette, marked=bound), "large-changes")
+    screen.put(picture(result, screen.palette, row_bound=bound), "large-changes")
     at = BOUNDS.index(bound)
     return (
         f"Change at R = {bound:g}: worst found **{result.worst[at]:.4f}**, proved bound "

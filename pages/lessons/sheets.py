@@ -27,23 +27,23 @@ def qr(address: str, side: int = 96) -> str:
     import segno  # for this alone
 
     # The lowest level of correction gives the largest squares, which a telephone reads from the back of a hall.
-    made = segno.make(address, error="l", micro=False)
-    drawn = made.svg_inline(dark=BLACK, light=WHITE, border=4, omitsize=True)
-    named = f'role="img" aria-label="QR code of {escape(address, quote=True)}" width="{side}" height="{side}"'
-    return drawn.replace("<svg", f'<svg xmlns="http://www.w3.org/2000/svg" {named}', 1)
+    code = segno.make(address, error="l", micro=False)
+    markup = code.svg_inline(dark=BLACK, light=WHITE, border=4, omitsize=True)
+    attributes = f'role="img" aria-label="QR code of {escape(address, quote=True)}" width="{side}" height="{side}"'
+    return markup.replace("<svg", f'<svg xmlns="http://www.w3.org/2000/svg" {attributes}', 1)
 
 
 def run_sheet(minutes: int, base: str) -> str:
     """Return the run sheet of so many minutes, with whole addresses on the workbench at ``base``."""
     lines, begins = [], 0
     for step in SHEETS[minutes]:
-        found, right = step.shown(), next(choice for choice in step.lesson.choices if choice.right)
+        screen, right = step.end_screen(), next(choice for choice in step.lesson.choices if choice.right)
         to = link(base, step.number)
         lines.append(
             f"<tr><td>{begins}\u2013{begins + step.minutes}</td><td><b>{escape(title(step.number))}</b><br>"
             f'<a href="{escape(to)}">{escape(to)}</a></td><td>{words(step.do)}</td>'
             f"<td>{words(step.lesson.question)}</td>"
-            f"<td>{words(found.sentence)} Right answer: <b>{words(right.text)}</b>.</td></tr>"
+            f"<td>{words(screen.sentence)} Right answer: <b>{words(right.text)}</b>.</td></tr>"
         )
         begins += step.minutes
     start = link(base, SHEETS[minutes][0].number)
@@ -76,11 +76,11 @@ def figures() -> bytes:
     for number, lesson in LESSONS.items():
         for at, (name, _, picture) in enumerate(content(lesson, lesson.control.start).pictures, start=1):
             slug = re.sub(r"[^a-z0-9]+", "-", f"{lesson.title}-{name.split('-', 1)[1]}".lower()).strip("-")
-            files[f"lesson-{number:02}-{at}-{slug}.svg"] = drawn(picture).encode()
+            files[f"lesson-{number:02}-{at}-{slug}.svg"] = picture_svg(picture).encode()
     return zipped(files, zipfile.ZIP_DEFLATED)
 
 
-def drawn(picture: Picture, width: int = _WIDTH, palette: Palette = LIGHT) -> str:
+def picture_svg(picture: Picture, width: int = _WIDTH, palette: Palette = LIGHT) -> str:
     """Return a picture of a lesson as one <svg> element; two matrices are no larger than each of three."""
     pair = [trace.type for trace in picture.figure.data] == ["heatmap", "heatmap"]
     return svg(
@@ -113,7 +113,9 @@ def in_rows(pictures: Sequence[tuple[str, str, Picture]], width: int = _WIDTH, p
         is_pair = name.startswith(("graph-", "chart-"))
         side = _GRAPH if width == _WIDTH else 9 * width // 16  # on a telephone two share the width
         side = _PAIR if name.startswith("chart-") else side
-        image = svg(picture, width=side, height=side, palette=palette) if is_pair else drawn(picture, width, palette)
+        image = (
+            svg(picture, width=side, height=side, palette=palette) if is_pair else picture_svg(picture, width, palette)
+        )
         figure = f"<figure>{f'<b>{escape(heading)}</b>' if heading else ''}{image}</figure>"
         if is_pair and paired:
             rows[-1] = rows[-1].removesuffix("</div>") + figure + "</div>"
@@ -126,14 +128,14 @@ def in_rows(pictures: Sequence[tuple[str, str, Picture]], width: int = _WIDTH, p
 def _exercises(number: int, base: str) -> str:
     lesson, to = LESSONS[number], link(base, number)
     control = lesson.control
-    found = content(lesson, control.start)
-    first, last = (escape(control.shown(control.options[at])) for at in (0, -1))
+    screen = content(lesson, control.start)
+    first, last = (escape(control.to_text(control.options[at])) for at in (0, -1))
     label = escape(control.label)
     choices = "".join(f"<li style='list-style: none'>{_BOX}{words(choice.text)}</li>" for choice in lesson.choices)
     return (
         f'<section><div style="float: right">{qr(to)}</div><h2>{escape(title(number))}</h2><p>{words(lesson.aim)}</p>'
-        f'<p><a href="{escape(to)}">{escape(to)}</a></p><div style="clear: both">{in_rows(found.pictures)}</div>'
-        f"<p>{label}: {escape(control.shown(control.start))}. {escape('; '.join(found.tags))}.</p>"
+        f'<p><a href="{escape(to)}">{escape(to)}</a></p><div style="clear: both">{in_rows(screen.pictures)}</div>'
+        f"<p>{label}: {escape(control.to_text(control.start))}. {escape('; '.join(screen.tags))}.</p>"
         f"<ol><li>Open the lesson. Set \u201c{label}\u201d to {first} ({escape(control.left)}), then to {last} "
         f"({escape(control.right)}). Write down what the screen says at both ends, and why it changes."
         f"{_LINE * 3}</li><li>{words(lesson.question)}<ul>{choices}</ul></li>"
@@ -146,8 +148,8 @@ def _answers(number: int) -> str:
     control = lesson.control
     ends = ""
     for value in (control.options[0], control.options[-1]):
-        found = content(lesson, value)
-        ends += f"<li>{escape(control.shown(value))}: {words(found.sentence)}</li>"
+        screen = content(lesson, value)
+        ends += f"<li>{escape(control.to_text(value))}: {words(screen.sentence)}</li>"
     choices = "".join(
         f"<li>{'<b>Right:</b>' if choice.right else 'Wrong:'} {words(choice.text)}. {words(choice.reason)}</li>"
         for choice in lesson.choices

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pages.common import show
-from pages.lessons.lesson import RHO_HELP, SPECTRA, Control, Lesson, Option, Screen, by_both_names, computed, study
-from pages.lessons.simulated import SEED, guarantee, made
+from pages.lessons.lesson import RHO_HELP, SPECTRA, Control, Lesson, Option, Screen, by_both_names, compute_once, study
+from pages.lessons.simulated import SEED, guarantee, simulate
 from privcov.core.guarantees import ZCDP
 from privcov.core.words import plain
 from privcov.metrics.errors import matrix_norm, reference_matrix
@@ -37,7 +37,7 @@ class Shrunk:
 
 def shrunk(rho: float, seed: int = SEED) -> Shrunk:
     """Run the Gaussian mechanism at rho-zCDP, and shrink its spectrum by the known noise."""
-    data = made("ar1-covariance", **DATA)
+    data = simulate("ar1-covariance", **DATA)
     rel = release(data, ZCDP(rho), "gaussian-cov", random_state=seed, repair="shrink")
     assert data.truth is not None  # simulated
     assert rel.raw is not None  # the method measures one matrix
@@ -56,7 +56,7 @@ def shrunk(rho: float, seed: int = SEED) -> Shrunk:
 
 def draw(rho: float, screen: Screen) -> str:
     """Show the three spectra."""
-    result = computed(shrunk, rho, screen.seed)
+    result = compute_once(shrunk, rho, screen.seed)
     screen.tag("Simulated", f"{DATA['n']:,} rows, {DATA['d']} columns, {guarantee(rho)}")
     series = [("Truth", result.truth), ("Noisy", result.noisy), ("Shrunk", result.shrunk)]
     unit = "in squared units of the data"

@@ -18,7 +18,7 @@ AT_DELTA = f"delta = {powers(DELTA)}"
 WIDE = 1.681793  # times the public row bound: hardly a row is shortened, so that the pictures show noise alone
 
 
-def made(source: str, **parameters) -> Dataset:
+def simulate(source: str, **parameters) -> Dataset:
     """Return the rows that any page draws for this source and these parameters, under R = 1.3 sqrt(trace Sigma).
 
     The lessons say how R grows with d, so it follows one formula at every d.

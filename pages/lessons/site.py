@@ -124,9 +124,9 @@ def _page(heading: str, body: str) -> str:
 
 def _played(data: dict[str, Any]) -> str:
     script = re.sub(r"\n\s+", "\n", player.SCRIPT).replace("export default function", "const mount = function")
-    given = json.dumps(data).replace("</", "<\\/")
+    payload = json.dumps(data).replace("</", "<\\/")
     return (
-        f'{player.HTML}<script type="module">{script}mount({{data: {given}, parentElement: document.body}});</script>'
+        f'{player.HTML}<script type="module">{script}mount({{data: {payload}, parentElement: document.body}});</script>'
     )
 
 
@@ -143,5 +143,5 @@ def _home() -> dict[str, Any]:
     control = Control("Epsilon", EPSILONS, 1.0, "stronger privacy", "more accuracy")
     aim = "<p>Differential privacy adds noise, which limits what anyone can learn about one row. Choose epsilon.</p>"
     frames = player.frames([[at_home(epsilon) for epsilon in EPSILONS]], LIGHT)
-    shown = {"key": "home", "number": 0, "aim": aim, "question": "", "choices": []}
-    return player.of_control(control) | frames | shown
+    texts = {"key": "home", "number": 0, "aim": aim, "question": "", "choices": []}
+    return player.of_control(control) | frames | texts

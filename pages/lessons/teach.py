@@ -62,10 +62,10 @@ def _base() -> str:
 
 def here() -> str:
     """Return the address of this workbench as the class has it, else as the browser has it, without the page."""
-    parts, known = urlsplit(st.context.url or ""), st.get_option("browser.serverAddress")
+    parts, host = urlsplit(st.context.url or ""), st.get_option("browser.serverAddress")
     path = parts.path.rstrip("/").removesuffix("/Lessons")
-    if is_local(f"//{parts.netloc}") and not is_local(f"//{known}"):
-        return f"http://{known}:{parts.port}{path}"
+    if is_local(f"//{parts.netloc}") and not is_local(f"//{host}"):
+        return f"http://{host}:{parts.port}{path}"
     return f"{parts.scheme}://{parts.netloc}{path}" if parts.netloc else "http://127.0.0.1:8501"
 
 
@@ -89,24 +89,24 @@ def choose() -> None:
 
 def _step(step: Step, begins: int) -> None:
     """Show one lesson of the run sheet."""
-    found = step.shown()
+    screen = step.end_screen()
     right = next(choice for choice in step.lesson.choices if choice.right)
     with st.container(border=True):
-        when, what = st.columns([1, 6])
+        when, body = st.columns([1, 6])
         when.markdown(f"**{begins}\u2013{begins + step.minutes}** min")
-        with what:
+        with body:
             lesson = {"part": "", "lesson": "" if step.number == 1 else str(step.number)}
             frame.link("pages/6_Lessons.py", title(step.number), own={k: v for k, v in lesson.items() if v})
             st.markdown(
-                f"**Do:** {step.do}  \n**Ask:** {step.lesson.question}  \n**Expect:** {found.sentence} "
+                f"**Do:** {step.do}  \n**Ask:** {step.lesson.question}  \n**Expect:** {screen.sentence} "
                 f"Right answer: {right.text}."
             )
 
 
 def _link(address: str) -> None:
     """Show the address of the first lesson, its QR code, and where the class finds this workbench."""
-    drawn = base64.b64encode(sheets.qr(address, 180).encode()).decode()
-    st.html(f'<img alt="QR code of {escape(address, quote=True)}" src="data:image/svg+xml;base64,{drawn}">')
+    image = base64.b64encode(sheets.qr(address, 180).encode()).decode()
+    st.html(f'<img alt="QR code of {escape(address, quote=True)}" src="data:image/svg+xml;base64,{image}">')
     st.code(address, language=None, wrap_lines=True)
     st.text_input(
         "Address of the workbench",

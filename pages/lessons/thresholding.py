@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pages.common import show
-from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, computed, study
-from pages.lessons.simulated import SEED, guarantee, made
+from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, compute_once, study
+from pages.lessons.simulated import SEED, guarantee, simulate
 from privcov.core.guarantees import ZCDP
 from privcov.core.words import plain
 from privcov.metrics.errors import matrix_norm
@@ -32,7 +32,7 @@ class ThresholdedNoise:
 
     truth: np.ndarray
     noisy: np.ndarray
-    kept: np.ndarray
+    cut_matrix: np.ndarray
     pairs: tuple[int, int]
     true: int
     false: int
@@ -42,32 +42,32 @@ class ThresholdedNoise:
 
 def cut(level: float, seed: int = SEED) -> ThresholdedNoise:
     """Set off-diagonal entries below ``level`` standard deviations of the known noise to zero."""
-    data = made("banded-covariance", **DATA)
+    data = simulate("banded-covariance", **DATA)
     rel = release(data, ZCDP(RHO), "gaussian-cov", random_state=seed, repair="none")
     assert data.truth is not None  # simulated
     assert rel.raw is not None  # one matrix is measured
     noisy, truth = noisy_matrix(rel), data.truth.covariance
     std = rel.raw.distribution.off_diagonal_std * rel.row_bound**2
-    kept = cut_off_diagonal(noisy, level * std)
+    cut_matrix = cut_off_diagonal(noisy, level * std)
     upper = np.triu_indices(data.d, 1)
-    real, chosen = truth[upper] != 0, kept[upper] != 0
+    real, nonzero = truth[upper] != 0, cut_matrix[upper] != 0
     return ThresholdedNoise(
         truth,
         noisy,
-        kept,
+        cut_matrix,
         (int(real.sum()), int((~real).sum())),
-        int((real & chosen).sum()),
-        int((~real & chosen).sum()),
-        matrix_norm(kept - truth, "frobenius") / matrix_norm(truth, "frobenius"),
+        int((real & nonzero).sum()),
+        int((~real & nonzero).sum()),
+        matrix_norm(cut_matrix - truth, "frobenius") / matrix_norm(truth, "frobenius"),
         std,
     )
 
 
 def draw(level: float, screen: Screen) -> str:
     """Show the truth, the release and the kept entries; how many pairs those are."""
-    result = computed(cut, level, screen.seed)
+    result = compute_once(cut, level, screen.seed)
     screen.tag("Simulated", f"{DATA['n']:,} rows, {guarantee(RHO)}, one noisy matrix")
-    three = [("truth", result.truth), ("released", result.noisy), (f"cut at {level:g}", result.kept)]
+    three = [("truth", result.truth), ("released", result.noisy), (f"cut at {level:g}", result.cut_matrix)]
     screen.put(panels(three, colour_limit(result.truth), screen.palette), "three-cut")
     real, absent = result.pairs
     return (

@@ -46,9 +46,9 @@ def part() -> str:
 
 def heading(title: str) -> None:
     """Show the title and the parts of the page."""
-    chosen = part()
-    if st.session_state["fresh_page"] or st.session_state.get("lesson-part") != chosen:
-        st.session_state["lesson-part"] = chosen
+    current = part()
+    if st.session_state["fresh_page"] or st.session_state.get("lesson-part") != current:
+        st.session_state["lesson-part"] = current
     with st.container(horizontal=True, vertical_alignment="center", key="lesson-heading"):
         st.title(title)
         st.segmented_control(

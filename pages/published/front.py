@@ -8,25 +8,25 @@ import streamlit as st
 from pages.common import show
 from privcov.core import places
 from privcov.core.references import AUTHORS, place_in
-from privcov.core.words import percent, plain, raised
+from privcov.core.words import percent, plain, to_powers
 from privcov.plots import published as pictures
 from privcov.plots.palette import Palette
 
 
 def section(palette: Palette) -> None:
     """Show the counts, and a sentence and the rest of the verdict of every paper."""
-    claims = stored("claims.csv").sort_values("paper", kind="stable")
+    claims = read_results("claims.csv").sort_values("paper", kind="stable")
     claims["paper"] = claims["paper"].map(AUTHORS)
     show.picture(pictures.verdicts(claims, palette), key="published-verdicts")
-    for line in stored("paragraphs.csv").itertuples():
+    for line in read_results("paragraphs.csv").itertuples():
         first, _, rest = line.paragraph.partition(". ")
         with st.expander(f"**{AUTHORS[line.paper]}**: {show.as_text(first)}."):
-            st.markdown(show.as_text(raised(rest)))
+            st.markdown(show.as_text(to_powers(rest)))
     with st.expander(f"Every claim: {len(claims)} sentences and bounds"):
         columns = ["paper", "place", "claim", "verdict", "printed", "as published", "sound", "evidence", "note"]
         _table(claims[[*columns, "command"]], "claims")
     with st.expander("Every table and figure"):
-        every = stored("tables.csv")
+        every = read_results("tables.csv")
         _table(
             pd.DataFrame(
                 {
@@ -45,19 +45,19 @@ def section(palette: Palette) -> None:
             "We chose thresholds and open settings with the printed numbers in view."
         )
     with st.expander("Every curve: what survives a sound calibration, and what n it needs"):
-        places = {one.table: place_in(int(one.paper), one.place) for one in stored("tables.csv").itertuples()}
-        curves = stored("curves_kept.csv")
-        kept(curves.assign(curve=curves["table"].map(places) + ": " + curves["curve"]))
+        places = {one.table: place_in(int(one.paper), one.place) for one in read_results("tables.csv").itertuples()}
+        curves = read_results("curves_kept.csv")
+        show_survival(curves.assign(curve=curves["table"].map(places) + ": " + curves["curve"]))
     st.caption("Decided by `python -m replication publish` in the folder of the project.")
 
 
-def _table(shown: pd.DataFrame, name: str) -> None:
-    shown = shown.rename(columns=lambda column: column[:1].upper() + column[1:])
-    st.dataframe(shown, hide_index=True, width="stretch")
-    show.download("As CSV", lambda: shown.to_csv(index=False), f"{name}.csv", key=f"published-{name}-csv")
+def _table(table: pd.DataFrame, name: str) -> None:
+    table = table.rename(columns=lambda column: column[:1].upper() + column[1:])
+    st.dataframe(table, hide_index=True, width="stretch")
+    show.download("As CSV", lambda: table.to_csv(index=False), f"{name}.csv", key=f"published-{name}-csv")
 
 
-def kept(curves: pd.DataFrame) -> None:
+def show_survival(curves: pd.DataFrame) -> None:
     """Show which curves survive a sound calibration, and the n that the same accuracy needs."""
     if curves.empty:
         st.info("No sound numbers are stored.")
@@ -124,7 +124,7 @@ def _read(name: str, stamp: float) -> pd.DataFrame:
     return table
 
 
-def stored(name: str, table: str = "") -> pd.DataFrame:
+def read_results(name: str, table: str = "") -> pd.DataFrame:
     """Return a file, or its lines about one table or figure."""
-    found = _read(name, (places.results("replication") / name).stat().st_mtime)
-    return found[found["table"] == table] if table else found
+    lines = _read(name, (places.results("replication") / name).stat().st_mtime)
+    return lines[lines["table"] == table] if table else lines

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.common import address, show
-from pages.published.front import kept, stored
+from pages.published.front import read_results, show_survival
 from privcov.core.references import place_in
 from privcov.core.words import percent, plain
 from privcov.plots import published as pictures
@@ -52,13 +52,13 @@ def badge(words: str) -> str:
 
 def section(palette: Palette) -> None:
     """Show the choice of a table or figure, and what is chosen."""
-    every = stored("tables.csv").set_index("table", drop=False)
-    chosen = address.bound(
+    every = read_results("tables.csv").set_index("table", drop=False)
+    table = address.bound(
         st.selectbox, "Table or figure", list(every.index), name="table", default=FIRST, key="published.table",
         clears=("tab", "norm", "panel", "shown"), format_func=lambda key: _name(every.loc[key]),
     )  # fmt: skip
-    one = every.loc[chosen]
-    first, *found = one["found"].split("\n")
+    one = every.loc[table]
+    first, *findings = one["found"].split("\n")
     st.markdown(show.as_text(f"{one['title']}."))
     st.markdown(f"{badge(one['headline'])} {show.as_text(first)}")
     numbers, why, sound, other = address.tabs(
@@ -67,11 +67,11 @@ def section(palette: Palette) -> None:
     with numbers:
         (_curves if one["statements"] else _cells)(one, palette)
     with why:
-        _why(one, found)
+        _why(one, findings)
     with sound:
-        kept(stored("curves_kept.csv", chosen))
+        show_survival(read_results("curves_kept.csv", table))
     with other:
-        _readings(stored("readings.csv", chosen))
+        _readings(read_results("readings.csv", table))
     _leads_on(one)
 
 
@@ -81,7 +81,7 @@ def _name(one: pd.Series) -> str:
 
 def _cells(one: pd.Series, palette: Palette) -> None:
     """Show the printed cells beside ours, and the scatter of both."""
-    both = stored(f"tables/{one['table']}.csv")
+    both = read_results(f"tables/{one['table']}.csv")
     metrics = list(dict.fromkeys(both["metric"]))
     metric = metrics[0]
     if len(metrics) > 1:
@@ -158,7 +158,7 @@ def _number(row: dict, name: str) -> str:
 
 
 def _curves(one: pd.Series, palette: Palette) -> None:
-    every = stored(f"curves/{one['table']}.csv")
+    every = read_results(f"curves/{one['table']}.csv")
     titles = dict(zip(every["panel"], every["title"], strict=True))
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     panel = next(iter(titles))
@@ -193,11 +193,11 @@ def _download(numbers: pd.DataFrame, one: pd.Series) -> None:
     )
 
 
-def _why(one: pd.Series, found: list[str]) -> None:
+def _why(one: pd.Series, findings: list[str]) -> None:
     """Show what was found, the questions that were asked, and what the paper leaves open."""
-    for sentence in found:
+    for sentence in findings:
         st.markdown(f"- {show.as_text(sentence)}")
-    for check in stored("checks.csv", one["table"]).to_dict("records"):
+    for check in read_results("checks.csv", one["table"]).to_dict("records"):
         with st.container(border=True):
             st.markdown(f"**{show.as_text(check['question'])}** {badge(check['headline'])}")
             st.markdown(show.as_text(check["verdict"]))

@@ -51,11 +51,11 @@ _FLOOR = 0.7  # part of the error from which clipping is named
 class Question:
     """The question. ``wanted``: the target error, 0 where the error is unknown; ``n``: 0 where n is unknown."""
 
-    asked: str
+    unknown: str
     n: int
     d: int
     guarantee: Guarantee
-    wanted: float
+    target_error: float
     bounds: str
     structure: str
     strength: float = 0.5
@@ -63,28 +63,28 @@ class Question:
 
     def answer(self) -> Expectation:
         """Return the expectation that answers the question."""
-        if self.asked == ERROR:
+        if self.unknown == ERROR:
             return self.at(level_of(self.guarantee))
         least = (
-            least_level(self.wanted, self.n, self.d, self.guarantee, **self.supposed)
-            if self.asked == LEVEL
-            else least_rows(self.wanted, self.d, self.guarantee, **self.supposed)
+            least_level(self.target_error, self.n, self.d, self.guarantee, **self.supposed)
+            if self.unknown == LEVEL
+            else least_rows(self.target_error, self.d, self.guarantee, **self.supposed)
         )
-        return self.expected(least.n, least.guarantee)
+        return self.expectation(least.n, least.guarantee)
 
     def at(self, value: float, releases: int | None = None) -> Expectation:
         """Return the expectation at another level, or at another n where the question asks for n."""
-        if self.asked == ROWS:
-            return self.expected(round(value), self.guarantee, releases=releases)
-        return self.expected(self.n, with_level(self.guarantee, value), releases=releases)
+        if self.unknown == ROWS:
+            return self.expectation(round(value), self.guarantee, releases=releases)
+        return self.expectation(self.n, with_level(self.guarantee, value), releases=releases)
 
-    def expected(self, n: int, guarantee: Guarantee, method: str = "auto-cov", **more: Any) -> Expectation:
+    def expectation(self, n: int, guarantee: Guarantee, method: str = "auto-cov", **more: Any) -> Expectation:
         """Return an expectation under the suppositions, kept for all visits: nothing in it is of a visitor's rows."""
         return cached.SHARED.get(
             (
                 "expected",
                 n,
-                dataclasses.replace(self, n=0, asked="", wanted=0.0, guarantee=guarantee),
+                dataclasses.replace(self, n=0, unknown="", target_error=0.0, guarantee=guarantee),
                 method,
                 *more.values(),
             ),
@@ -99,41 +99,43 @@ class Question:
     @property
     def supposed(self) -> dict[str, Any]:
         """The arguments of `expect` for what is supposed of the rows."""
-        given = {"spread": BOUNDS[self.bounds], "structure": self.structure, "strength": self.strength}
-        given["random_state"] = 0
-        return given | ({"row_bound_fraction": self.fraction} if self.fraction else {})
+        arguments = {"spread": BOUNDS[self.bounds], "structure": self.structure, "strength": self.strength}
+        arguments["random_state"] = 0
+        return arguments | ({"row_bound_fraction": self.fraction} if self.fraction else {})
 
-    def wider(self, found: Expectation) -> tuple[float, float] | None:
+    def wider(self, expectation: Expectation) -> tuple[float, float] | None:
         """Return the row bound that costs least, as a part of the longest row, and its error; None if no wider pays."""
-        now = self.fraction or fraction_declared(found.d, BOUNDS[self.bounds])
-        tried = {
-            fraction: dataclasses.replace(self, fraction=fraction).expected(found.n, found.guarantee, releases=self.few)
+        now = self.fraction or fraction_declared(expectation.d, BOUNDS[self.bounds])
+        expectations = {
+            fraction: dataclasses.replace(self, fraction=fraction).expectation(
+                expectation.n, expectation.guarantee, releases=self.few
+            )
             for fraction in (float(f"{now * times:.2g}") for times in _WIDER)
             if now < fraction <= 1
         }
-        if not tried:
+        if not expectations:
             return None
-        best = min(tried, key=lambda one: tried[one].error)
-        error = dataclasses.replace(self, fraction=best).expected(found.n, found.guarantee).error
-        return (best, error) if error < _PAYS * found.error else None
+        best = min(expectations, key=lambda one: expectations[one].error)
+        error = dataclasses.replace(self, fraction=best).expectation(expectation.n, expectation.guarantee).error
+        return (best, error) if error < _PAYS * expectation.error else None
 
     def axis(self) -> np.ndarray:
         """Return the places of the curve, so that the first ones drawn are far apart."""
-        low, high = _SIZES if self.asked == ROWS else ENDS[self.guarantee.kind]
+        low, high = _SIZES if self.unknown == ROWS else ENDS[self.guarantee.kind]
         order = [*range(0, _POINTS, 4), *range(2, _POINTS, 4), *range(1, _POINTS, 2)]
         return np.geomspace(low, high, _POINTS)[order]
 
     def script(self) -> str:
         """Return the Python of the answer."""
-        given = ", ".join(f"{name}={value!r}" for name, value in self.supposed.items())
+        arguments = ", ".join(f"{name}={value!r}" for name, value in self.supposed.items())
         level = f"privcov.{self.guarantee!r}"
         call = {
-            ERROR: f"privcov.expect({self.n}, {self.d}, {level}, {given})",
-            LEVEL: f"least_level({self.wanted!r}, {self.n}, {self.d}, {level}, {given})",
-            ROWS: f"least_rows({self.wanted!r}, {self.d}, {level}, {given})",
-        }[self.asked]
-        imported = {ERROR: "import privcov", LEVEL: "least_level", ROWS: "least_rows"}[self.asked]
-        if self.asked != ERROR:
+            ERROR: f"privcov.expect({self.n}, {self.d}, {level}, {arguments})",
+            LEVEL: f"least_level({self.target_error!r}, {self.n}, {self.d}, {level}, {arguments})",
+            ROWS: f"least_rows({self.target_error!r}, {self.d}, {level}, {arguments})",
+        }[self.unknown]
+        imported = {ERROR: "import privcov", LEVEL: "least_level", ROWS: "least_rows"}[self.unknown]
+        if self.unknown != ERROR:
             imported = f"import privcov\nfrom privcov.steward.expect import {imported}"
         return f"{imported}\n\nprint({call})"
 
@@ -158,9 +160,9 @@ def section(study: Study) -> None:
 
 def _steps(question: Question, stop: threading.Event) -> Steps:
     """Compute the answer, a wider row bound where clipping is the floor, then the points of the curve."""
-    found = question.answer()
-    yield {"answer": found}
-    yield {"wider": question.wider(found) if _is_floor(found) else None}
+    expectation = question.answer()
+    yield {"answer": expectation}
+    yield {"wider": question.wider(expectation) if _is_floor(expectation) else None}
     for value in question.axis():
         if not stop.is_set():
             yield {"point": (float(value), question.at(value, question.few))}
@@ -172,34 +174,34 @@ def _paint(question: Question, study: Study, job: Job) -> None:
         st.error(show.as_text(job.progress.problem))
         return
     rows = job.progress.rows[:]
-    found = next((row["answer"] for row in rows if "answer" in row), None)
+    expectation = next((row["answer"] for row in rows if "answer" in row), None)
     left, right = st.columns([5, 7], gap="medium")
     with left:
-        if found is None:
+        if expectation is None:
             last = st.session_state.get("ask.last", "")
             st.html(f'<p style="{_LARGE}; opacity: 0.35" aria-hidden="true"><b>{escape(last)}</b></p>Simulating ...')
             right.html('<div style="height: 27rem"></div>')
             return
-        words = st.session_state["ask.last"] = sentence(question, found)
+        words = st.session_state["ask.last"] = sentence(question, expectation)
         st.html(f'<p data-says="{escape(words)}" style="{_LARGE}"><b>{escape(words)}</b></p>')
-        show.attacker_line(found.attacker, frame.palette(), "Attacker, this release")
-        if question.asked == ROWS:
-            strip.doubt(study, found.n)
-        if question.asked == LEVEL:
+        show.attacker_line(expectation.attacker, frame.palette(), "Attacker, this release")
+        if question.unknown == ROWS:
+            strip.doubt(study, expectation.n)
+        if question.unknown == LEVEL:
             st.caption("The slider does not change this answer.")
-        st.markdown(" ".join(map(show.as_text, notes(question, found))))
+        st.markdown(" ".join(map(show.as_text, notes(question, expectation))))
         _row_bound(question, next((row["wider"] for row in rows if "wider" in row), None))
     with right:
         show.tag("Simulated", "releases of invented rows")
         points = [row["point"] for row in rows if "point" in row]
         if len(points) > 2:
-            show.picture(chart(question, found, points, study.level_name, frame.palette()), "answer")
+            show.picture(chart(question, expectation, points, study.level_name, frame.palette()), "answer")
             st.caption(f"Band: eight in ten of {question.few} releases, over tables and noise.")
     with st.expander("What was simulated"):
-        st.markdown(show.as_text(explained(found)))
+        st.markdown(show.as_text(explained(expectation)))
         st.code(question.script(), language="python")
-        if question.asked != ROWS and named(study).sizes():
-            level = level_of(found.guarantee)
+        if question.unknown != ROWS and with_source(study).sizes():
+            level = level_of(expectation.guarantee)
             source = SOURCES.get(study.source_key()).label
             words = f"One release of {source.split(':')[0]} at {study.level_name} = {level:g}"
             frame.link("pages/1_Estimate.py", words, study.at(level).with_method("auto-cov"))
@@ -208,26 +210,26 @@ def _paint(question: Question, study: Study, job: Job) -> None:
 _LARGE = "font-size: 1.35rem; line-height: 1.35; margin: 0"
 
 
-def sentence(question: Question, found: Expectation) -> str:
+def sentence(question: Question, expectation: Expectation) -> str:
     """Return the answer in one sentence."""
-    level = f"{'rho' if found.guarantee.kind == 'zcdp' else 'epsilon'} = {plain(level_of(found.guarantee))}"
-    if question.asked == ERROR:
-        return f"At {level}, expect an error of {percent(found.error)}."
-    wanted = f"{100 * question.wanted:g}\u00a0%"
-    if found.error > question.wanted:
-        most = f"{found.n:,} rows" if question.asked == ROWS else level
-        return f"Up to {most} the error is never {wanted} under this row bound: still {percent(found.error)}."
-    if question.asked == ROWS:
-        more = " or more" if found.n == FEWEST_ROWS else ""
-        return f"{found.n:,} rows{more} give an error of {wanted} at {level}."
-    if level_of(found.guarantee) == ENDS[found.guarantee.kind][0]:
-        return f"An error of {wanted} comes with any level from {level}."
-    return f"An error of {wanted} needs {level}."
+    level = f"{'rho' if expectation.guarantee.kind == 'zcdp' else 'epsilon'} = {plain(level_of(expectation.guarantee))}"
+    if question.unknown == ERROR:
+        return f"At {level}, expect an error of {percent(expectation.error)}."
+    target = f"{100 * question.target_error:g}\u00a0%"
+    if expectation.error > question.target_error:
+        most = f"{expectation.n:,} rows" if question.unknown == ROWS else level
+        return f"Up to {most} the error is never {target} under this row bound: still {percent(expectation.error)}."
+    if question.unknown == ROWS:
+        more = " or more" if expectation.n == FEWEST_ROWS else ""
+        return f"{expectation.n:,} rows{more} give an error of {target} at {level}."
+    if level_of(expectation.guarantee) == ENDS[expectation.guarantee.kind][0]:
+        return f"An error of {target} comes with any level from {level}."
+    return f"An error of {target} needs {level}."
 
 
-def _is_floor(found: Expectation) -> bool:
+def _is_floor(expectation: Expectation) -> bool:
     """Return whether clipping makes most of the error."""
-    return found.nonprivate > _FLOOR * found.error
+    return expectation.nonprivate > _FLOOR * expectation.error
 
 
 def _row_bound(question: Question, wider: tuple[float, float] | None) -> None:
@@ -239,7 +241,7 @@ def _row_bound(question: Question, wider: tuple[float, float] | None) -> None:
     if wider is not None:
         fraction, error = wider
         words = f"Take a row bound of {percent(fraction)} of the longest row"
-        words += f": error {percent(error)}" if question.asked == ERROR else ""
+        words += f": error {percent(error)}" if question.unknown == ERROR else ""
         pressed = st.button(words, key="ask-wider", on_click=frame.set_query, kwargs={"ask.row": f"{fraction:g}"})
     elif question.fraction:
         words = f"Leave the row bound of {percent(question.fraction)} of the longest row"
@@ -248,69 +250,77 @@ def _row_bound(question: Question, wider: tuple[float, float] | None) -> None:
         st.rerun()
 
 
-def notes(question: Question, found: Expectation) -> list[str]:
+def notes(question: Question, expectation: Expectation) -> list[str]:
     """Return how far the releases spread, and what the number is mostly made of."""
-    low, high = found.error_range
-    said = [f"Nine in ten releases: {percent(low)} to {percent(high)}."]
-    if not low <= found.error <= high:
-        said.append("A few are far worse.")
-    if found.d > 1:
-        said.append(f"Correlations are off by {plain(found.correlation_error)} (root mean square).")
-    related = found.d > 1 and question.structure != "independent"
-    if related and found.error >= 0.95 * min(found.zeros, found.diagonal):
-        said.append("The variances alone, or zeros, are as good: take more rows, or fewer columns.")
-    if _is_floor(found):
-        said.append(f"Clipping alone costs {percent(found.nonprivate)}.")
-    return said
+    low, high = expectation.error_range
+    sentences = [f"Nine in ten releases: {percent(low)} to {percent(high)}."]
+    if not low <= expectation.error <= high:
+        sentences.append("A few are far worse.")
+    if expectation.d > 1:
+        sentences.append(f"Correlations are off by {plain(expectation.correlation_error)} (root mean square).")
+    related = expectation.d > 1 and question.structure != "independent"
+    if related and expectation.error >= 0.95 * min(expectation.zeros, expectation.diagonal):
+        sentences.append("The variances alone, or zeros, are as good: take more rows, or fewer columns.")
+    if _is_floor(expectation):
+        sentences.append(f"Clipping alone costs {percent(expectation.nonprivate)}.")
+    return sentences
 
 
-def explained(found: Expectation) -> str:
+def explained(expectation: Expectation) -> str:
     """Return what the number averages, and the errors to compare with."""
-    releases = f"{len(found.errors)} releases, ± {percent(found.error_se)} over five tables"
+    releases = f"{len(expectation.errors)} releases, ± {percent(expectation.error_se)} over five tables"
     return (
-        f"Normal rows of columns alike, one row a person, the number of rows public; {found.table}; the mean of the "
-        f"rows is measured too. Method {METHODS.get(found.method).label}, mean of {releases}. To compare: zeros "
-        f"{percent(found.zeros)}; the variances alone, not private, {percent(found.diagonal)}; the shortened rows "
-        f"without noise {percent(found.nonprivate)}; sampling, rows to population, {percent(found.sampling)}. Skewed "
-        "columns and heavy tails err more: Plan knows the limits of each column, and a public table all of it."
+        f"Normal rows of columns alike, one row a person, the number of rows public; {expectation.table}; the mean of "
+        f"the rows is measured too. Method {METHODS.get(expectation.method).label}, mean of {releases}. To compare: "
+        f"zeros {percent(expectation.zeros)}; the variances alone, not private, {percent(expectation.diagonal)}; the "
+        f"shortened rows without noise {percent(expectation.nonprivate)}; sampling, rows to population, "
+        f"{percent(expectation.sampling)}. Skewed columns and heavy tails err more: Plan knows the limits of each "
+        "column, and a public table all of it."
     )
 
 
 def chart(
-    question: Question, found: Expectation, points: list[tuple[float, Expectation]], level_name: str, palette: Palette
+    question: Question,
+    expectation: Expectation,
+    points: list[tuple[float, Expectation]],
+    level_name: str,
+    palette: Palette,
 ) -> Picture:
     """Return the errors against the level, or against the rows where these were asked for."""
     rows = [
-        {"method": "Auto", "key": found.method, "x": value, "mean": one.error}
+        {"method": "Auto", "key": expectation.method, "x": value, "mean": one.error}
         | dict(zip(("low", "high"), np.quantile(one.errors, (0.1, 0.9)), strict=True))
         for value, one in points
     ]
-    references = [("zeros", 1.0), ("variances alone", found.diagonal), ("clipping alone", found.nonprivate)]
-    if question.wanted:
-        references.append(("asked for", question.wanted))
-    drawn = curves(
+    references = [("zeros", 1.0), ("variances alone", expectation.diagonal), ("clipping alone", expectation.nonprivate)]
+    if question.target_error:
+        references.append(("asked for", question.target_error))
+    picture = curves(
         pd.DataFrame(rows), palette, x="x", order=["Auto"], labels={}, height=390,
-        x_label="Rows" if question.asked == ROWS else f"{level_name} (stronger privacy left)",
+        x_label="Rows" if question.unknown == ROWS else f"{level_name} (stronger privacy left)",
         y_label="Relative Frobenius error", references=[one for one in references if one[1] > 1e-3],
-        marked=found.n if question.asked == ROWS else level_of(found.guarantee),
+        mark=expectation.n if question.unknown == ROWS else level_of(expectation.guarantee),
     )  # fmt: skip
-    return Picture(drawn.figure, f"The answer. {drawn.alt}")
+    return Picture(picture.figure, f"The answer. {picture.alt}")
 
 
-def _methods(question: Question, found: Expectation) -> None:
+def _methods(question: Question, expectation: Expectation) -> None:
     """Show the errors of the other methods on the same rows, as bars."""
-    kind = found.guarantee.kind
+    kind = expectation.guarantee.kind
     cards = [c for c in private_methods() if c.target == "covariance" and not c.refuses(kind)]
     with st.spinner("Simulating releases of each method ...", show_time=False):
-        others = {c.label: question.expected(found.n, found.guarantee, c.key, releases=question.few) for c in cards[1:]}
-        errors = {cards[0].label: found} | others
-    listed = sorted(errors.items(), key=lambda one: one[1].error)
-    trivial = [("Variances alone, not private", found.diagonal), ("Zeros", found.zeros)]
+        alternatives = {
+            c.label: question.expectation(expectation.n, expectation.guarantee, c.key, releases=question.few)
+            for c in cards[1:]
+        }
+        errors = {cards[0].label: expectation} | alternatives
+    by_error = sorted(errors.items(), key=lambda one: one[1].error)
+    trivial = [("Variances alone, not private", expectation.diagonal), ("Zeros", expectation.zeros)]
     show.picture(
-        bars([*((name, one.error) for name, one in listed), *trivial], frame.palette(), quiet=len(trivial)), "methods"
+        bars([*((name, one.error) for name, one in by_error), *trivial], frame.palette(), quiet=len(trivial)), "methods"
     )
-    best = next(c for c in cards if c.label == listed[0][0])
-    least = min(question.few, len(found.errors))
+    best = next(c for c in cards if c.label == by_error[0][0])
+    least = min(question.few, len(expectation.errors))
     st.caption(f"Mean of {least} releases or more, on the same five invented tables. {METHODS.get(best.key).summary}")
 
 
@@ -331,24 +341,24 @@ def _sentence(study: Study) -> Question:
     percentage, n = 0.0, 0
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="ask"):
         _word("With")
-        asked = frame.page_setting("ask", ERROR)
-        if asked != ROWS:
+        unknown = frame.page_setting("ask", ERROR)
+        if unknown != ROWS:
             n = _size(study, "n", "Rows", 135)
             _word("rows and")
         d = _size(study, "d", "Columns", 100)
         _word("columns,")
-        asked = address.bound(
+        unknown = address.bound(
             st.selectbox, "Question", list(asks), name="ask", default=ERROR, key=f"ask.what.{name}",
             format_func=asks.get, label_visibility="collapsed", width=270,
         )  # fmt: skip
-        if asked == ERROR:
+        if unknown == ERROR:
             _word(f"{getattr(study, name):g}, if")
         else:
             percentage = address.bound(
                 st.number_input, "Error, %", 0.1, 300.0, name="ask.error", default=10.0, key="ask.percent",
                 step=1.0, format="%g", label_visibility="collapsed", width=120,
             )  # fmt: skip
-            _word("%, if" if asked == LEVEL else f"% at {name} = {getattr(study, name):g}, if")
+            _word("%, if" if unknown == LEVEL else f"% at {name} = {getattr(study, name):g}, if")
         bounds = address.bound(
             st.selectbox, "Bounds", list(BOUNDS), name="ask.bounds", default=USUAL, key="ask.bounds",
             format_func=_bounds, label_visibility="collapsed", width=330,
@@ -359,15 +369,15 @@ def _sentence(study: Study) -> Question:
             format_func=_moves, label_visibility="collapsed", width=270,
         )  # fmt: skip
     # The level of the strip does not change the answer where it is asked for.
-    guarantee = with_level(study.guarantee, 1.0) if asked == LEVEL else study.guarantee
+    guarantee = with_level(study.guarantee, 1.0) if unknown == LEVEL else study.guarantee
     row_bound = address.number(0.001, 1.0, whole=False)
     fraction = address.settle("ask.row", "ask.row", row_bound, 0.0)
-    if d > MAX_COLUMNS or (asked != ROWS and n < 2):
+    if d > MAX_COLUMNS or (unknown != ROWS and n < 2):
         raise ValueError(f"A table with 2 rows or more and at most {MAX_COLUMNS} columns can be simulated. Change it.")
-    return Question(asked, n, d, guarantee, percentage / 100, bounds, *MOVES[moves], fraction)
+    return Question(unknown, n, d, guarantee, percentage / 100, bounds, *MOVES[moves], fraction)
 
 
-def named(study: Study) -> Study:
+def with_source(study: Study) -> Study:
     """Return the study with the name of its source, also of the default."""
     return dataclasses.replace(study, source=study.source_key())
 
@@ -402,24 +412,24 @@ def _word(text: str) -> None:
 def _size(study: Study, name: str, label: str, width: int) -> int:
     """Show and return the number of rows or of columns: of the study where its rows are simulated, else its own."""
     more: dict[str, Any] = {"label_visibility": "collapsed", "width": width}
-    if name not in named(study).sizes():
+    if name not in with_source(study).sizes():
         value = _of_table(study)[name]
         most = MAX_COLUMNS if name == "d" else _SIZES[1]
         return address.bound(
             st.number_input, label, 1, max(value, most), name=f"ask.{name}", default=value,
             key=f"ask.{name}-{value}", **more,
         )  # fmt: skip
-    value = int(named(study).sizes()[name])
+    value = int(with_source(study).sizes()[name])
     spec = next(s for s in SOURCES.get(study.source_key()).parameters if s.name == name)
     assert spec.low is not None  # a number is declared with its bounds
     assert spec.high is not None
 
-    def put(s: Study, chosen: float) -> Study:
+    def put(s: Study, size: float) -> Study:
         rest = {k: v for k, v in s.data if k != name}
-        if int(chosen) != spec.default:
-            rest[name] = int(chosen)
+        if int(size) != spec.default:
+            rest[name] = int(size)
         return dataclasses.replace(s, data=tuple(sorted(rest.items())))
 
     high = max(value, MAX_COLUMNS) if name == "d" else int(spec.high)
-    fields.of_study(st.number_input, label, int(spec.low), high, key=f"ask.{name}", shown=value, put=put, **more)
+    fields.of_study(st.number_input, label, int(spec.low), high, key=f"ask.{name}", value=value, put=put, **more)
     return value

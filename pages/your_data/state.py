@@ -48,10 +48,10 @@ class OwnerSession(TableForm):
     computed. ``book`` is the ledger of a practice without the token, removed with the table.
     """
 
-    chosen: Guarantee | None = None
+    guarantee: Guarantee | None = None
     look: Look | None = field(default=None, repr=False)
     checked: OwnerCheck | None = field(default=None, repr=False)
-    released: str = ""
+    release_token: str = ""
     like: bytes = field(default=b"", repr=False)
     like_name: str = ""
     like_problem: str = ""
@@ -63,9 +63,9 @@ def owner_session() -> OwnerSession:
     return st.session_state.setdefault("own", OwnerSession())
 
 
-def show_form(which: Literal["own", "upload"]) -> None:
+def show_form(form_name: Literal["own", "upload"]) -> None:
     """Choose the form that is shown from here on, also for callbacks before the next run: the owner's or Estimate's."""
-    st.session_state["form"] = which
+    st.session_state["form"] = form_name
 
 
 def form() -> TableForm:
@@ -106,7 +106,7 @@ def take(file) -> None:
                 f"The file has {file.size / 1e6:,.1f} MB and the limit is {MAX_BYTES / 1e6:,.0f} MB: keep fewer rows, "
                 "columns or decimals."
             )
-        keep_file(file.file_id, file.name, how_written.taken(file))
+        keep_file(file.file_id, file.name, how_written.read_upload(file))
     except ValueError as problem:
         owner_session().problem = owner_session().kept["unread"] = str(problem)
     visitor_files.let_go(file)
@@ -130,7 +130,7 @@ def keep_file(file_id: str, name: str, file: Taken, *, practice: bool = False) -
     session.file_id, session.file_name, session.header = file_id, name, header
     session.dialect, session.problem = file.dialect, file.problem
     session.raw, session.workbook, session.sheets = file.raw, file.workbook, file.sheets
-    if not owner_token.opened():
+    if not owner_token.is_open():
         folder = tempfile.mkdtemp(prefix="privcov-practice-")
         session.book = Path(folder) / "ledger.sqlite"
         weakref.finalize(session, shutil.rmtree, folder, ignore_errors=True)
@@ -145,25 +145,25 @@ def open_ledger() -> Ledger:
 def rows() -> PrivateDataset:
     """Return the declared table, for the caller to free at once; raises as `keep_file`, and PrivateFileError."""
     _guard()
-    return read_private(owner_session().raw, _declared())
+    return read_private(owner_session().raw, _get_declaration())
 
 
-def public_rows(declared: Declaration) -> PrivateDataset:
+def public_rows(declaration: Declaration) -> PrivateDataset:
     """Return the public table that Plan is computed on, read under a declaration; raises as `rows` does."""
     owner_token.guard()
-    return read_private(owner_session().like, declared)
+    return read_private(owner_session().like, declaration)
 
 
 def look_over() -> OwnerCheck:
     """Return the result of the owner's check of the file; raises as `rows` does."""
     _guard()
-    return check_upload(owner_session().raw, _declared())
+    return check_upload(owner_session().raw, _get_declaration())
 
 
-def _declared() -> Declaration:
-    declared = owner_session().declared
-    assert declared is not None  # every step after Declare checks for it before it reads
-    return declared
+def _get_declaration() -> Declaration:
+    declaration = owner_session().declared
+    assert declaration is not None  # every step after Declare checks for it before it reads
+    return declaration
 
 
 def keep(
@@ -178,19 +178,19 @@ def keep(
 
 
 def keep_in(
-    kept: dict, key: str, name: str, default: object, *, among: Sequence | None, argument: Literal["value", "default"]
+    store: dict, key: str, name: str, default: object, *, among: Sequence | None, argument: Literal["value", "default"]
 ) -> dict[str, Any]:
     """Return the arguments of `keep` for a widget of this key, whose value is kept in a dictionary by its name."""
     if key not in st.session_state:
-        st.session_state[key] = kept.get(name, default)
+        st.session_state[key] = store.get(name, default)
 
-    shown = st.session_state[key]
+    current = st.session_state[key]
 
     def remember() -> None:
-        kept[name] = st.session_state[key]
+        store[name] = st.session_state[key]
 
     name_of_value = argument if among is None else "index"
-    value = shown if among is None else among.index(shown) if shown in among else None
+    value = current if among is None else among.index(current) if current in among else None
     return {"key": key, "on_change": remember, name_of_value: value}
 
 
@@ -205,7 +205,7 @@ def drop(name: str) -> None:
     st.session_state.pop(_key_of(name), None)
 
 
-def shown(name: str) -> Any:
+def current_value(name: str) -> Any:
     """Return the current value of a kept widget; in a callback, the value that the visitor just chose."""
     return st.session_state[_key_of(name)]
 

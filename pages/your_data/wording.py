@@ -11,7 +11,7 @@ import numpy as np
 from pages.common import show
 from privcov.core import accounting
 from privcov.core.guarantees import Guarantee, ZCDP
-from privcov.core.words import percent, plain, powers, raised
+from privcov.core.words import percent, plain, powers, to_powers
 from privcov.measurements.norm_histogram import SEARCH_SHARE
 from privcov.steward.preview import Preview, planned_trade_off
 from privcov.tables.declaration.private_file import Declaration
@@ -35,39 +35,39 @@ MISSING = {
 SEARCHED = {"yes": True, "no": False}  # the answers to whether a search may shorten the row bound
 
 
-def facts_in_words(declared: Declaration) -> list[str]:
+def facts_in_words(declaration: Declaration) -> list[str]:
     """Return sentences on what is declared beyond the bounds: persons, missing cells, row bound, classes."""
     lines = []
-    if declared.person:
-        lines.append(f"A person is all rows with one id in {declared.person!r}, and counts as one.")
-    lines.append(f"{MISSING[declared.missing].partition(' (')[0]}.")
-    if declared.row_bound_fraction < 1:
-        share = f"{declared.row_bound_fraction:g}"
+    if declaration.person:
+        lines.append(f"A person is all rows with one id in {declaration.person!r}, and counts as one.")
+    lines.append(f"{MISSING[declaration.missing].partition(' (')[0]}.")
+    if declaration.row_bound_fraction < 1:
+        share = f"{declaration.row_bound_fraction:g}"
         lines.append(f"Rows longer than {share} of the longest possible row are shortened to it.")
-        if any(column.kind in (YES_NO, CATEGORY) for column in declared.columns):
+        if any(column.kind in (YES_NO, CATEGORY) for column in declaration.columns):
             lines.append(
                 "Then Answers has no means by group of a yes-no column or category; it has them with a row bound of 1 "
                 "(under Advanced), at more noise."
             )
-    if declared.row_bound_search and len(declared.measured) >= FEWEST_COLUMNS:
+    if declaration.row_bound_search and len(declaration.measured) >= FEWEST_COLUMNS:
         lines.append(
             f"A release spends {percent(SEARCH_SHARE)} of its guarantee on noisy counts of the lengths of the rows. It "
             "then shortens the row bound to where most rows end."
         )
-    if declared.label:
-        within = " A method's covariance is within the classes." if declared.missing != "pairs" else ""
+    if declaration.label:
+        within = " A method's covariance is within the classes." if declaration.missing != "pairs" else ""
         lines.append(
-            f"Classes in {declared.label!r}: {', '.join(map(repr, declared.classes))}. Plan and the matrices of "
+            f"Classes in {declaration.label!r}: {', '.join(map(repr, declaration.classes))}. Plan and the matrices of "
             f"Answers are for all rows.{within}"
         )
     return lines
 
 
-def facts_of(declared: Declaration, rows: int) -> PublicFacts:
+def facts_of(declaration: Declaration, rows: int) -> PublicFacts:
     """Return the public facts for a given number of rows, or of persons with ids; the file is not read."""
-    labels, persons = [""] if declared.label else None, [1] if declared.person else None
-    facts = declared.on_rows(np.zeros((1, len(declared.columns))), labels, persons).facts
-    return dataclasses.replace(facts, n=rows if declared.n_public else None)
+    labels, persons = [""] if declaration.label else None, [1] if declaration.person else None
+    facts = declaration.on_rows(np.zeros((1, len(declaration.columns))), labels, persons).facts
+    return dataclasses.replace(facts, n=rows if declaration.n_public else None)
 
 
 def attacker(facts: PublicFacts, guarantee: Guarantee) -> float:
@@ -80,7 +80,7 @@ def line(plan: Preview, chance: float) -> dict:
     low, high = (powers(end, 2) for end in plan.correlation_ends)
     apart = math.isfinite(plan.correlation_ends[1]) and low != high
     return {
-        "Guarantee": raised(str(plan.guarantee)),
+        "Guarantee": to_powers(str(plan.guarantee)),
         show.ATTACKER: show.chance(chance),
         "Expected error": percent(plan.error),
         "Correlations off by": plain(plan.correlation_error),
@@ -91,7 +91,7 @@ def line(plan: Preview, chance: float) -> dict:
 
 def in_words(plan: Preview, chance: float) -> str:
     """Return what a guarantee and an attacker's best chance mean, in a paragraph for a reader who does not know it."""
-    seen = (
+    visibility = (
         f"correlations of {plain(plan.visible)} or more can mostly be seen"
         if plan.visible < 1
         else "no correlation, however strong, can be seen"
@@ -101,11 +101,11 @@ def in_words(plan: Preview, chance: float) -> str:
         epsilon = accounting.zcdp_to_approx(plan.guarantee.rho, IMPLIED_DELTA)
         implied = f" It implies epsilon = {plain(epsilon)} at delta = {plain(IMPLIED_DELTA)}."
     return (
-        f"{raised(str(plan.guarantee))} means: somebody who knows the rows of everybody else and has the release "
+        f"{to_powers(str(plan.guarantee))} means: somebody who knows the rows of everybody else and has the release "
         f"guesses {plan.table.facts.neighbours.secret}, and is right {show.chance(chance, most=True)} of the time; "
         f"a coin toss, 50 %.{implied} The covariance of a table like the invented one is then off by "
         f"{percent(plan.error)} "
-        f"as a whole, and {seen}."
+        f"as a whole, and {visibility}."
     )
 
 

@@ -99,7 +99,7 @@ def reach(claim: Claim, n: int) -> Reach:
     """
     mu = math.nan if isinstance(claim, PureDP) else accounting.mu_of(claim)
 
-    def caught(factor: float) -> bool:
+    def refutes(factor: float) -> bool:
         if isinstance(claim, PureDP):
             q = np.array([1 / (1 + math.exp(factor * claim.epsilon))])
             p = 1 - q
@@ -111,7 +111,7 @@ def reach(claim: Claim, n: int) -> Reach:
 
     most = ceiling(claim, n)
     grid = np.geomspace(1.001, 100.0, 300) if most > level_of(claim) else ()
-    factor = next((float(f) for f in grid if caught(f)), math.inf)
+    factor = next((float(f) for f in grid if refutes(f)), math.inf)
     if factor == math.inf:
         return Reach(math.inf, math.inf, most)
     return Reach(factor, level_of(weaker(claim, factor)), most)

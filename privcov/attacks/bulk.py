@@ -28,8 +28,8 @@ def draw_many(distribution: NoiseDistribution, count: int, rng: np.random.Genera
         a = numbers[:, : d * d].reshape(count, d, d)
         block = (a + a.swapaxes(1, 2)) / 2
         if free:
-            moved = numbers[:, -1] / np.sqrt(d * (d + 1)) - np.trace(block, axis1=1, axis2=2) / d
-            block[:, np.arange(d), np.arange(d)] += moved[:, None]
+            shift = numbers[:, -1] / np.sqrt(d * (d + 1)) - np.trace(block, axis1=1, axis2=2) / d
+            block[:, np.arange(d), np.arange(d)] += shift[:, None]
         if distribution.shape == FREE_GROUPS:
             on = np.diagonal(block, axis1=1, axis2=2)
             block[:, np.arange(d), np.arange(d)] += on @ np.array([distribution.shrunken_sums(e) for e in np.eye(d)])

@@ -35,12 +35,12 @@ _SUPPORT = (
 class Claim:
     """One printed guarantee.
 
-    ``kind`` is "pure", "approx" or "zcdp" (rho is then the largest that implies the pair). ``used`` is the sensitivity
-    of the proof, times n, as a function of d, or None. Above ``most_d`` columns the method is run at most_d: its ratio
-    of sensitivity and noise has settled. ``change``: for a preparing step, the change of the matrix by one row, as a
-    function of n and d; the noise is then the sound one for sqrt(2)/n. ``grows``: the printed noise does not fall as
-    1/n, so all rows of the table are used. ``most_epsilon`` is the end of the printed range, or 10 where no end is
-    printed. ``why``: reason for a verdict other than "true".
+    ``kind`` is "pure", "approx" or "zcdp" (rho is then the largest that implies the pair). ``proof_sensitivity`` is the
+    sensitivity of the proof, times n, as a function of d, or None. Above ``most_d`` columns the method is run at
+    most_d: its ratio of sensitivity and noise has settled. ``change``: for a preparing step, the change of the matrix
+    by one row, as a function of n and d; the noise is then the sound one for sqrt(2)/n. ``grows``: the printed noise
+    does not fall as 1/n, so all rows of the table are used. ``most_epsilon`` is the end of the printed range, or 10
+    where no end is printed. ``why``: reason for a verdict other than "true".
     """
 
     key: str
@@ -50,7 +50,7 @@ class Claim:
     kind: str
     method: str
     calibration: str
-    used: Callable[[int], float] | None
+    proof_sensitivity: Callable[[int], float] | None
     why: str
     most_d: int = 10_000
     change: Callable[[int, int], float] | None = None

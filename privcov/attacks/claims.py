@@ -31,10 +31,10 @@ def events_of(method: str, calibration: str, guarantee: Guarantee, d: int, n: in
     """Return (events of a run on a table of zeros, its number of rows). In the local model they are of one user."""
     card = METHODS.get(method)
     n = 1 if card.trust == "local" else n
-    built = build_method(method, {})
+    estimator = build_method(method, {})
     rows = Dataset.from_rows(np.zeros((n, d)), 1.0, provenance="simulated")
-    given = MethodInput.on(rows, guarantee, "none", card.tunings[0], stream(0, "claims"), calibration)
-    return built.events(given), n
+    method_input = MethodInput.on(rows, guarantee, "none", card.tunings[0], stream(0, "claims"), calibration)
+    return estimator.events(method_input), n
 
 
 def true_delta(events: tuple[Event, ...], epsilon: float) -> float:
@@ -130,18 +130,20 @@ def row(claim: Claim, epsilon: float, delta: float, n: int, d: int) -> dict:
         events, rows = events_of(claim.method, claim.calibration, guarantee, min(d, claim.most_d), claim.rows(n))
         scale_to = 1.0 if local else rows / n
     true = events[-1].sensitivity * scale_to
-    used = math.nan if claim.used is None else claim.used(d) / (1 if local else n)
-    kept = holds(claim, epsilon, delta, n, d)
+    proof_sensitivity = (
+        math.nan if claim.proof_sensitivity is None else claim.proof_sensitivity(d) / (1 if local else n)
+    )
+    claim_holds = holds(claim, epsilon, delta, n, d)
     waste = math.nan if claim.change is not None else _waste(events, guarantee)
     return {
         "Paper": claim.paper,
         "Where": claim.where,
         "Mechanism": claim.mechanism,
         "Claim": str(guarantee),
-        "Verdict": _verdict(claim, kept, used, true, waste),
+        "Verdict": _verdict(claim, claim_holds, proof_sensitivity, true, waste),
         "True delta at epsilon": true_delta(events, epsilon),
         "True epsilon at delta": true_epsilon(events, delta),
-        "Sensitivity used": used,
+        "Sensitivity used": proof_sensitivity,
         "True sensitivity": true,
         "Noise / needed": waste,
         "Why": claim.why,
@@ -166,10 +168,10 @@ def _waste(events: tuple[Event, ...], guarantee: Guarantee) -> float:
     return accounting.mu_of(guarantee) / math.sqrt(mu2)
 
 
-def _verdict(claim: Claim, kept: bool, used: float, true: float, waste: float) -> str:
-    if not kept:
+def _verdict(claim: Claim, claim_holds: bool, proof_sensitivity: float, true: float, waste: float) -> str:
+    if not claim_holds:
         return NONE if claim.change is not None else FALSE
-    if used < true * (1 - 1e-6):
+    if proof_sensitivity < true * (1 - 1e-6):
         return LUCKY
     return LOOSE if waste > _LOOSE else TRUE
 

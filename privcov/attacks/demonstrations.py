@@ -195,8 +195,8 @@ DEMONSTRATIONS = (
 
 def find(key: str) -> Demonstration:
     """Return the demonstration of a key. Raises ValueError for an unknown key."""
-    known = {d.key: d for d in DEMONSTRATIONS}
-    return known[checks.one_of("demonstration", key, tuple(known))]
+    by_key = {d.key: d for d in DEMONSTRATIONS}
+    return by_key[checks.one_of("demonstration", key, tuple(by_key))]
 
 
 def run(key: str, value: float | None = None, *, seed: int = 1, count: int = COUNT) -> Finding:

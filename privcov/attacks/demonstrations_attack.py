@@ -41,7 +41,7 @@ class Side:
     """One attack.
 
     success: probability that the best attacker is right, 0.5..1: a closed form when ``exact``, else the fraction
-    of the simulated guesses. limit: what the claim permits. spent: the rho that these two tables alone need, None where
+    of the simulated guesses. limit: what the claim permits. rho: the rho that these two tables alone need, None where
     no rho is claimed or none is enough. hits of ``guesses`` simulated guesses were right; low,
     high: exact binomial interval (Clopper and Pearson) around their fraction at level CONFIDENCE.
     """
@@ -55,18 +55,18 @@ class Side:
     low: float
     high: float
     finding: str
-    seen: Seen
-    spent: float | None = None
+    histogram: Seen
+    rho: float | None = None
 
     @property
-    def broken(self) -> bool:
+    def refutes_claim(self) -> bool:
         """Whether the attacker is right more often than the claim permits, beyond chance where it is simulated."""
         return (self.success if self.exact else self.low) > self.limit
 
     @property
     def exceeded(self) -> bool:
         """Whether these two tables need more rho than was claimed, however well the attacker does."""
-        return isinstance(self.claim, ZCDP) and self.spent is not None and self.spent > self.claim.rho * (1 + 1e-9)
+        return isinstance(self.claim, ZCDP) and self.rho is not None and self.rho > self.claim.rho * (1 + 1e-9)
 
     @property
     def worthless(self) -> bool:
@@ -120,9 +120,9 @@ class Attack:
         """The smallest rho that holds for this pair of tables, mu^2 / 2."""
         return self.mu**2 / 2
 
-    def scores(self, which: int, count: int, rng: np.random.Generator) -> np.ndarray:
+    def scores(self, table_index: int, count: int, rng: np.random.Generator) -> np.ndarray:
         """Return the attacker's score for ``count`` simulated answers of the first (0) or second (1) table."""
-        exact = (self.first, self.second)[which]
+        exact = (self.first, self.second)[table_index]
         mean = np.zeros((count, *exact.shape))
         for _ in range(self.looks):
             mean += _noise(self.distribution, count, rng)
@@ -151,7 +151,7 @@ def carried_out(attack: Attack, claim: ZCDP, finding: str, count: int, rng: np.r
     low, high = interval(hits, 2 * count)
     everything = np.concatenate([first, second])
     edges = np.linspace(everything.min(), everything.max(), min(_BINS, math.isqrt(2 * count)) + 1)
-    seen = Seen(
+    histogram = Seen(
         "attacker's score (standard deviations)",
         edges,
         np.histogram(first, edges)[0] / count,
@@ -159,7 +159,7 @@ def carried_out(attack: Attack, claim: ZCDP, finding: str, count: int, rng: np.r
         0.0,
     )
     limit = accounting.attacker_success(claim)
-    return Side(claim, limit, attack.success, True, hits, 2 * count, low, high, finding, seen, attack.rho)
+    return Side(claim, limit, attack.success, True, hits, 2 * count, low, high, finding, histogram, attack.rho)
 
 
 def interval(hits: int, guesses: int) -> tuple[float, float]:

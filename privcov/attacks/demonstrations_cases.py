@@ -99,12 +99,12 @@ class LongestRow(GaussianCase):
     def findings(self, control: float, done: Attack, repaired: Attack) -> tuple[str, str]:
         """Describe the mean square of the second column."""
         first, second = done.first[1, 1], done.second[1, 1]
-        told = ": everybody's entries tell of one person" if control > 1 else ""
+        remark = ": everybody's entries tell of one person" if control > 1 else ""
         return (
             f"The second column is zero in that row, and still its mean square is {first:.2g} with the row and "
             f"{second:.2g} without it, {abs(second - first) / done.distribution.diagonal_std:.2g} standard deviations "
-            f"of the noise{told}.",
-            f"{'The row is shortened to length 1 and n' if told else 'N'}obody else is touched: the second column's "
+            f"of the noise{remark}.",
+            f"{'The row is shortened to length 1 and n' if remark else 'N'}obody else is touched: the second column's "
             f"mean square is "
             f"{repaired.first[1, 1]:.2g} or {repaired.second[1, 1]:.2g}, "
             f"{abs(repaired.second - repaired.first)[1, 1] / repaired.distribution.diagonal_std:.2g} standard "
@@ -120,20 +120,20 @@ class SampleMean(GaussianCase):
 
     def attacks(self, control: float) -> tuple[Attack, Attack]:
         """Return the attack on the habit and on its repair."""
-        others = np.tile(-control * _E1, (ROWS, 1))
-        first = others.copy()
+        second = np.tile(-control * _E1, (ROWS, 1))
+        first = second.copy()
         first[-1] = _E1
         # The answer of the habit is S - mean mean'; its noise is that of a mean known to be zero.
         distribution = _noise(_table(first), "none")
-        both = (first, others)
+        both = (first, second)
         one, two = (clipped_moment(_table(x), n_anchors=0) - np.outer(*[x.mean(axis=0)] * 2) for x in both)
-        return Attack(one, two, distribution), _sound(first, others, "joint")
+        return Attack(one, two, distribution), _sound(first, second, "joint")
 
     def findings(self, control: float, done: Attack, repaired: Attack) -> tuple[str, str]:
         """Describe the change of the covariance by the one row."""
-        moved, covered, joint = (math.sqrt(2 * rho) for rho in (done.rho, CLAIM.rho, repaired.rho))
+        shift, covered, joint = (math.sqrt(2 * rho) for rho in (done.rho, CLAIM.rho, repaired.rho))
         return (
-            f"The row moves the covariance by {moved:.3g} standard deviations of its noise, and the claim covers "
+            f"The row moves the covariance by {shift:.3g} standard deviations of its noise, and the claim covers "
             f"{covered:.3g}. These two tables alone need rho = {done.rho:.2g}.",
             f"Mean and second moment are one measurement, which the row moves by {joint:.3g} of the {covered:.3g} that "
             "are covered. The covariance is computed from the noisy mean afterwards, and that is free.",
@@ -222,23 +222,23 @@ class RawTuning:
         """Return the largest probability that the claim permits."""
         return accounting.attacker_success(CLAIM)
 
-    def chosen(self, control: float, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    def draw_gammas(self, control: float, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Return gamma (unit-ball units) of ``count`` runs on either table, each with folds of its own."""
         gammas = []
-        for which, rows in zip(("first", "second"), self.tables(control), strict=True):
-            rng = stream(seed, "RawTuning", which, f"{control:g}")
+        for side, rows in zip(("first", "second"), self.tables(control), strict=True):
+            rng = stream(seed, "RawTuning", side, f"{control:g}")
             gammas.append(np.array([chosen_on_raw_rows(_table(rows), rng) for _ in range(count)]))
         return gammas[0], gammas[1]
 
     def run(self, control: float, count: int, seed: int) -> tuple[Side, Side]:
         """Carry out both attacks ``count`` times."""
         runs = max(count // 40, 50)
-        first, second = self.chosen(control, runs, seed)
+        first, second = self.draw_gammas(control, runs, seed)
         hits = int((first > 0).sum() + (second <= 0).sum())
         most = max(float(first.max()), float(second.max()), 1e-12)
         edges = most * (np.arange(22) - 0.5) / 20
         one, two = (np.histogram(x, edges)[0] / runs for x in (first, second))
-        seen = Seen("gamma as released (unit-ball units)", edges, one, two, float(edges[1]))
+        histogram = Seen("gamma as released (unit-ball units)", edges, one, two, float(edges[1]))
         repaired = self.repaired(control)
         findings = (
             f"gamma is {np.median(second):.3g} without the row and {np.median(first):.3g} with it, in every run: "
@@ -255,7 +255,7 @@ class RawTuning:
             2 * runs,
             *interval(hits, 2 * runs),
             findings[0],
-            seen,
+            histogram,
         )
         return done, carried_out(
             repaired, CLAIM, findings[1], count, stream(seed, "RawTuning", "repaired", f"{control:g}")
@@ -300,15 +300,15 @@ class OneOverN:
     def run(self, control: float, count: int, seed: int) -> tuple[Side, Side]:
         """Carry out both ``count`` times."""
         n, sides = int(control), []
-        for which, delta, success in zip(("done", "repaired"), self.deltas(control), self.exact(control), strict=True):
-            rng, many = stream(seed, "OneOverN", which, n), self.printed(n, delta)
+        for side, delta, success in zip(("done", "repaired"), self.deltas(control), self.exact(control), strict=True):
+            rng, many = stream(seed, "OneOverN", side, n), self.printed(n, delta)
             out = rng.random(count) < many
             hits = int((out | (rng.random(count) < 0.5)).sum())
             shares = np.array([1 - out.mean(), out.mean()])
-            seen = Seen("rows printed in a release", np.array([-0.5, 0.5, 1.5]), shares)
+            histogram = Seen("rows printed in a release", np.array([-0.5, 0.5, 1.5]), shares)
             finding = self._finding(n, delta, self.release(control, delta, seed))
             claim, limit = _nothing_but(delta), min(1.0, 0.5 + many / 2)
-            sides.append(Side(claim, limit, success, True, hits, count, *interval(hits, count), finding, seen))
+            sides.append(Side(claim, limit, success, True, hits, count, *interval(hits, count), finding, histogram))
         return sides[0], sides[1]
 
     def _finding(self, n: int, delta: float, came_out: tuple[int, np.ndarray] | None) -> str:

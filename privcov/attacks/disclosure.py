@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from privcov.core import accounting, checks
-from privcov.core.guarantees import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP, shown
+from privcov.core.guarantees import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP, format_up
 
 Claim = PureDP | ApproxDP | ZCDP | GaussianDP
 
@@ -136,8 +136,8 @@ def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
 
 def _share(value: float) -> str:
     """Write a probability, a bound from above, in percent rounded up, so that only a certainty is 100 %."""
-    left = 100 * (1 - value)
-    if 1e-9 <= left < 0.1:
-        places = math.ceil(-math.log10(left))
+    complement = 100 * (1 - value)
+    if 1e-9 <= complement < 0.1:
+        places = math.ceil(-math.log10(complement))
         return f"{math.ceil(round(100 * value * 10**places, 3)) / 10**places:.{places}f}\u00a0%"
-    return f"{shown(round(100 * value, 9), 3)}\u00a0%"
+    return f"{format_up(round(100 * value, 9), 3)}\u00a0%"

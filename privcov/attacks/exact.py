@@ -30,10 +30,10 @@ FAULTS = ("half-noise", "no-clipping", "wrong-n")
 
 def request(method: str, facts: PublicFacts, guarantee: Claim) -> dict:
     """Return what `release_private` would pass to `measure_exactly` beside the rows, by name."""
-    return vars(private_request(method, facts, guarantee).wanted)
+    return vars(private_request(method, facts, guarantee).query)
 
 
-def as_private(table: Dataset, hidden: bool, bounded: bool = False) -> PrivateDataset:
+def as_private(table: Dataset, hidden_n: bool, bounded: bool = False) -> PrivateDataset:
     """Return the simulated rows, declared private.
 
     hidden: their number is not public. bounded: every cell is within 1 / sqrt(d) of zero, in units of the row bound, so
@@ -42,14 +42,14 @@ def as_private(table: Dataset, hidden: bool, bounded: bool = False) -> PrivateDa
     limits: dict[str, Any] = {"row_bound": table.row_bound}
     if bounded:
         limits = {"bounds": [(-_cell(table), _cell(table))] * table.d}
-    return PrivateDataset.from_rows(table.rows, n_public=not hidden, name=table.name, **limits)
+    return PrivateDataset.from_rows(table.rows, n_public=not hidden_n, name=table.name, **limits)
 
 
 def _cell(table: Dataset) -> float:
     return table.row_bound / math.sqrt(table.d)
 
 
-def seen(noisy: NoisySum) -> np.ndarray:
+def as_matrix(noisy: NoisySum) -> np.ndarray:
     """Return all whole numbers of the answer in one symmetric matrix, in units of R^2.
 
     They are the sum, and in corners of their own the second measurements of sums of squares. Exact below 2^53 steps, as
@@ -59,7 +59,7 @@ def seen(noisy: NoisySum) -> np.ndarray:
 
 
 def noiseless(table: Dataset, noisy: NoisySum, *, clip: bool = True) -> np.ndarray:
-    """Return `seen` without noise, up to truncation; an attacker with every row knows it."""
+    """Return `as_matrix` without noise, up to truncation; an attacker with every row knows it."""
     rows = np.asarray(table.rows) / table.row_bound
     if clip and noisy.facts.bounds is not None:
         rows = np.clip(rows, -1 / math.sqrt(table.d), 1 / math.sqrt(table.d))
@@ -81,24 +81,24 @@ def _bordered(matrix: np.ndarray, corners: Sequence[float]) -> np.ndarray:
 
 
 def sampler(
-    method: str, table: Dataset, claim: Claim, *, hidden: bool, bounded: bool = False, fault: str = ""
+    method: str, table: Dataset, claim: Claim, *, hidden_n: bool, bounded: bool = False, fault: str = ""
 ) -> tuple[Callable[..., np.ndarray], np.ndarray, Event]:
     """Return (draw(count) -> count x p x p, answer without noise, the event of the sound measurement).
 
     fault: "" for the measurement as it is; "half-noise": noise for a claim that permits it; "no-clipping": what
     clipping took away is put back; "wrong-n": every row stands in the table twice, and counts as two people.
     """
-    facts = as_private(table, hidden, bounded).facts
+    facts = as_private(table, hidden_n, bounded).facts
     event = planned_events(facts, **request(method, facts, claim))[-1]
     if fault == "wrong-n":
         table = twice(table)
-    private = as_private(table, hidden, bounded)
+    private = as_private(table, hidden_n, bounded)
     how = request(method, private.facts, weaker(claim, 2.0) if fault == "half-noise" else claim)
     once = measure_exactly(private, **how)
     centre, long = (noiseless(table, once, clip=clip) for clip in (True, False))
     more = long - centre if fault == "no-clipping" else 0.0
 
     def draw(count: int, *_names: Any) -> np.ndarray:
-        return np.array([seen(measure_exactly(private, **how)) for _ in range(count)]) + more
+        return np.array([as_matrix(measure_exactly(private, **how)) for _ in range(count)]) + more
 
     return draw, centre + more, event

@@ -58,24 +58,24 @@ class AuditSettings:
         checks.strictly_between("error", self.error, 0.0, 1.0)
 
     @property
-    def made(self) -> AuditedMechanism:
+    def audited_mechanism(self) -> AuditedMechanism:
         """The mechanism of this key."""
         return find(self.mechanism)
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
         """The pairs of neighbouring tables at this d."""
-        return catalogue(self.d, self.made.hidden)
+        return catalogue(self.d, self.audited_mechanism.hidden_n)
 
     @property
     def claim(self) -> Claim:
         """The guarantee that is put to the test."""
-        return self.made.claim(self.epsilon, self.delta, self.rho)
+        return self.audited_mechanism.claim(self.epsilon, self.delta, self.rho)
 
     @property
     def steps(self) -> int:
         """The number of cells of `run`."""
-        return math.ceil(self.draws / BATCH[self.made.bulk]) + 1
+        return math.ceil(self.draws / BATCH[self.audited_mechanism.bulk]) + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +120,7 @@ class Audit:
     other impossible.
     """
 
-    asked: AuditSettings
+    settings: AuditSettings
     pair: Pair
     claim: Claim
     draws: int
@@ -135,19 +135,19 @@ class Audit:
     events: tuple[Event, ...]
 
     @property
-    def caught(self) -> bool:
-        """Whether the claim is refuted, up to an error probability of ``asked.error``."""
+    def refutes_claim(self) -> bool:
+        """Whether the claim is refuted, up to an error probability of ``settings.error``."""
         return self.proved > level_of(self.claim) or self.difference > self.permitted
 
     @property
     def sentence(self) -> str:
         """The result in one sentence with its confidence."""
-        sure = f"{100 * (1 - self.asked.error):.4g}\u00a0% confidence"
+        sure = f"{100 * (1 - self.settings.error):.4g}\u00a0% confidence"
         name = "rho" if isinstance(self.claim, ZCDP) else "epsilon"
         at = f" at delta = {self.claim.delta:g}" if isinstance(self.claim, ApproxDP) else ""
         if self.proved > level_of(self.claim):
             return f"Caught: {name} is at least {self.proved:.3g}{at}, and {self.claim} was claimed ({sure})."
-        if self.caught:
+        if self.refutes_claim:
             return (
                 f"Caught: delta at epsilon 0 is at least {self.difference:.3g}, and {self.claim} allows "
                 f"{self.permitted:.3g} there ({sure})."
@@ -160,33 +160,33 @@ class Audit:
         )
 
 
-def audit(asked: AuditSettings) -> Audit:
+def audit(settings: AuditSettings) -> Audit:
     """Run one audit to its end, with the bounds of Clopper and Pearson 1934 (`privcov.attacks.bounds`)."""
-    *_, last = run(asked)
+    *_, last = run(settings)
     assert last is not None, "the last step judges"
     return last
 
 
-def run(asked: AuditSettings) -> Iterator[Audit | None]:
+def run(settings: AuditSettings) -> Iterator[Audit | None]:
     """Run the audit in steps for a background job: yield None per step, the `Audit` last."""
-    mechanism, claim = asked.made, asked.claim
-    wanted = asked.pair or mechanism.usual_pair(asked.d)
-    pair = next(p for p in asked.pairs if p.key == wanted)
+    mechanism, claim = settings.audited_mechanism, settings.claim
+    pair_key = settings.pair or mechanism.usual_pair(settings.d)
+    pair = next(p for p in settings.pairs if p.key == pair_key)
     samplers = _samplers(mechanism, pair, claim)
     parts: tuple[list, list] = ([], [])
-    left, number = asked.draws, 0
-    while left:
-        size = min(left, BATCH[mechanism.bulk])
+    remaining, number = settings.draws, 0
+    while remaining:
+        size = min(remaining, BATCH[mechanism.bulk])
         for side, part in zip(samplers, parts, strict=True):
-            part.append(_seen(asked, side.draw(size, asked.seed, "draws", number)))
-        left, number = left - size, number + 1
+            part.append(_round_answers(settings, side.draw(size, settings.seed, "draws", number)))
+        remaining, number = remaining - size, number + 1
         yield None
     first, second = map(np.concatenate, parts)
-    yield _judge(asked, pair, claim, samplers, (first, second))
+    yield _judge(settings, pair, claim, samplers, (first, second))
 
 
-def _seen(asked: AuditSettings, answers: np.ndarray) -> np.ndarray:
-    return answers if asked.last_bits or asked.made.exact else np.round(answers / GRID) * GRID
+def _round_answers(settings: AuditSettings, answers: np.ndarray) -> np.ndarray:
+    return answers if settings.last_bits or settings.audited_mechanism.exact else np.round(answers / GRID) * GRID
 
 
 def _samplers(mechanism: AuditedMechanism, pair: Pair, claim: Claim) -> tuple[Sampler, Sampler]:
@@ -200,17 +200,17 @@ def _centres(samplers: tuple[Sampler, Sampler]) -> tuple[np.ndarray, np.ndarray]
 
 
 def _judge(
-    asked: AuditSettings,
+    settings: AuditSettings,
     pair: Pair,
     claim: Claim,
     samplers: tuple[Sampler, Sampler],
     answers: tuple[np.ndarray, np.ndarray],
 ) -> Audit:
     """Choose the sets on the training draws, and test them on the others."""
-    half = asked.draws // 2
+    half = settings.draws // 2
     first, second = answers
     train, test = (first[:half], second[:half]), (first[half:], second[half:])
-    alpha = each(asked.error)
+    alpha = each(settings.error)
     centres = _centres(samplers)
     regions = best_regions(train, statistics(train, centres), claim, alpha)[:2]
     tests = [_test(r, test, alpha) for r in regions]
@@ -219,7 +219,7 @@ def _judge(
         assert centres is not None  # a sampler with a support has its answer without noise
         support, impossible = _support(test, centres)
     return Audit(
-        asked,
+        settings,
         pair,
         claim,
         len(test[0]),

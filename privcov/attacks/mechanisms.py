@@ -42,8 +42,8 @@ _SAID = {"pure": "pure DP", "approx": "(epsilon, delta)", "zcdp": "zCDP"}
 class AuditedMechanism:
     """A method in one calibration under one kind of guarantee (one of `KINDS`), or a broken form of it.
 
-    bulk: its draws come many at once. exact: the measurement of private rows. hidden: the number of rows is not public.
-    bounded: the columns have bounds, by which every variance is measured more accurately.
+    bulk: its draws come many at once. exact: the measurement of private rows. hidden_n: the number of rows is not
+    public. bounded: the columns have bounds, by which every variance is measured more accurately.
     """
 
     key: str
@@ -53,9 +53,9 @@ class AuditedMechanism:
     calibration: str
     kind: str
     bulk: bool
-    broken: str = ""
+    fault: str = ""
     exact: bool = False
-    hidden: bool = False
+    hidden_n: bool = False
     bounded: bool = False
 
     @property
@@ -77,9 +77,9 @@ class AuditedMechanism:
 
     def usual_pair(self, d: int) -> str:
         """Return the key of the pair at which this mechanism, or its fault, is seen best."""
-        if self.broken == "no-clipping":
-            return "long-nobody" if self.hidden else "long-zero"
-        return usual(d, hidden=self.hidden, joint=self.exact)
+        if self.fault == "no-clipping":
+            return "long-nobody" if self.hidden_n else "long-zero"
+        return usual(d, hidden_n=self.hidden_n, joint=self.exact)
 
     def claim(self, epsilon: float, delta: float, rho: float = RHO) -> Claim:
         """Return the guarantee of this mechanism's kind at these levels."""
@@ -104,7 +104,7 @@ class Sampler:
 @lru_cache(maxsize=1)
 def mechanisms() -> tuple[AuditedMechanism, ...]:
     """Return all mechanisms: published calibrations first, as they are what is in doubt."""
-    listed = []
+    entries = []
     for card in METHODS.all():
         if card.standing == "reference":
             continue
@@ -112,15 +112,15 @@ def mechanisms() -> tuple[AuditedMechanism, ...]:
             kinds = [k for k in KINDS if not card.refuses(k)]
             for kind in kinds:
                 one = _mechanism(card, calibration, kind)
-                listed += [one] if one is not None else []
+                entries += [one] if one is not None else []
     for fault in broken.FAULTS.values():
         for method, kind in BASES:
             label = f"{fault.label} ({METHODS.get(method).label}, {_SAID[kind]})"
             key = f"{fault.key}:{method}:{kind}"
-            listed.append(AuditedMechanism(key, label, GROUPS[2], method, "sound", kind, True, fault.key))
-    listed += _exact_ones()
+            entries.append(AuditedMechanism(key, label, GROUPS[2], method, "sound", kind, True, fault.key))
+    entries += _exact_ones()
     order = {"wishart-pure:as-published:pure": 0, "output-perturbation:as-published:pure": 1}
-    return tuple(sorted(listed, key=lambda m: (GROUPS.index(m.group), order.get(m.key, 2))))
+    return tuple(sorted(entries, key=lambda m: (GROUPS.index(m.group), order.get(m.key, 2))))
 
 
 def find(key: str) -> AuditedMechanism:
@@ -136,25 +136,25 @@ def find(key: str) -> AuditedMechanism:
 
 def _exact_ones() -> list[AuditedMechanism]:
     """Return the measurement of private rows as it is, and broken copies of it."""
-    listed = []
+    entries = []
     for fault in ("", *exact.FAULTS):
         for method, kind in EXACT:
-            for hidden in (False, True):
-                n = "n hidden" if hidden else "n public"
+            for hidden_n in (False, True):
+                n = "n hidden" if hidden_n else "n public"
                 setting = f"{METHODS.get(method).label}, {n}, {_SAID[kind]}"
                 label = f"{broken.FAULTS[fault].label} ({setting})" if fault else setting
                 key = f"exact{'-' * bool(fault)}{fault}:{method}:{kind}:{n.replace(' ', '-')}"
-                listed.append(
-                    AuditedMechanism(key, label, GROUPS[3], method, "sound", kind, False, fault, True, hidden)
+                entries.append(
+                    AuditedMechanism(key, label, GROUPS[3], method, "sound", kind, False, fault, True, hidden_n)
                 )
         for method, kind in BOUNDED if fault in ("", "half-noise") else ():
             setting = f"{METHODS.get(method).label}, within bounds, {_SAID[kind]}"
             label = f"{broken.FAULTS[fault].label} ({setting})" if fault else setting
             key = f"exact{'-' * bool(fault)}{fault}:{method}:{kind}:bounded"
-            listed.append(
+            entries.append(
                 AuditedMechanism(key, label, GROUPS[3], method, "sound", kind, False, fault, True, False, True)
             )
-    return listed
+    return entries
 
 
 def _mechanism(card: MethodCard, calibration: str, kind: str) -> AuditedMechanism | None:
@@ -165,39 +165,44 @@ def _mechanism(card: MethodCard, calibration: str, kind: str) -> AuditedMechanis
     key = f"{card.key}:{calibration}:{kind}"
     trial = AuditedMechanism(key, label, group, card.key, calibration, kind, False)
     try:
-        bulk = _measured(trial, tables(catalogue(2)[0], trial.rows)[0], trial.claim(1.0, 1e-3)) is not None
+        bulk = _measure(trial, tables(catalogue(2)[0], trial.rows)[0], trial.claim(1.0, 1e-3)) is not None
     except ValueError:
         return None
     return AuditedMechanism(key, label, group, card.key, calibration, kind, bulk)
 
 
-def _measured(mechanism: AuditedMechanism, dataset: Dataset, guarantee: Guarantee) -> Measured | None:
+def _measure(mechanism: AuditedMechanism, dataset: Dataset, guarantee: Guarantee) -> Measured | None:
     """Return the one noisy matrix of a run, None where the method also measured the rows in another way."""
     method, rng = build_method(mechanism.method, mechanism.settings), stream(0, "audit", "law")
-    given = MethodInput.on(dataset, guarantee, "none", method.card.tunings[0], rng, mechanism.calibration)
-    return method.measured(given)
+    method_input = MethodInput.on(dataset, guarantee, "none", method.card.tunings[0], rng, mechanism.calibration)
+    return method.noisy_moment(method_input)
 
 
 def _one_matrix(mechanism: AuditedMechanism, dataset: Dataset, guarantee: Guarantee) -> Measured:
-    """Return `_measured` of a mechanism whose draws come many at once."""
-    measured = _measured(mechanism, dataset, guarantee)
-    assert measured is not None  # what ``bulk`` says
-    return measured
+    """Return `_measure` of a mechanism whose draws come many at once."""
+    noisy_moment = _measure(mechanism, dataset, guarantee)
+    assert noisy_moment is not None  # what ``bulk`` says
+    return noisy_moment
 
 
 def sampler(mechanism: AuditedMechanism, dataset: Dataset, claim: Claim) -> Sampler:
     """Return the mechanism's draws on this table, with the noise that it uses for the claim."""
     if mechanism.exact:
-        drawn, centre, event = exact.sampler(
-            mechanism.method, dataset, claim, hidden=mechanism.hidden, bounded=mechanism.bounded, fault=mechanism.broken
+        draw_exact, centre, event = exact.sampler(
+            mechanism.method,
+            dataset,
+            claim,
+            hidden_n=mechanism.hidden_n,
+            bounded=mechanism.bounded,
+            fault=mechanism.fault,
         )
-        return Sampler(drawn, centre, (event,), False)
+        return Sampler(draw_exact, centre, (event,), False)
     factor = 1.0
     guarantee = claim
-    if mechanism.broken:
+    if mechanism.fault:
         event = _one_matrix(mechanism, dataset, claim).event
         assert event is not None  # a claim is a guarantee, so there is noise
-        dataset, guarantee, factor = broken.FAULTS[mechanism.broken].apply(dataset, claim, event)
+        dataset, guarantee, factor = broken.FAULTS[mechanism.fault].apply(dataset, claim, event)
     if not mechanism.bulk:
         return _whole_runs(mechanism, dataset, guarantee)
     noisy, still = _one_matrix(mechanism, dataset, guarantee), _one_matrix(mechanism, dataset, NoPrivacy())

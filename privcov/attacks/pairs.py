@@ -26,12 +26,12 @@ class Pair:
     second: tuple[float, ...] | None
 
 
-def catalogue(d: int, hidden: bool = False) -> tuple[Pair, ...]:
-    """Return pairs of rows worth trying at d = 1, 2, 3; where n is ``hidden``, the second table lacks the row."""
+def catalogue(d: int, hidden_n: bool = False) -> tuple[Pair, ...]:
+    """Return pairs of rows worth trying at d = 1, 2, 3; where n is ``hidden_n``, the second table lacks the row."""
     d = checks.whole("d", d, 1, 3, "The live audit looks at tables of one to three columns.")
     e = np.eye(d)
     flat = np.full(d, d**-0.5)
-    if hidden:
+    if hidden_n:
         pairs = [
             ("unit-nobody", "a row of full length, or nobody", e[0]),
             ("zero-nobody", "a row of zeros, or nobody", 0 * e[0]),
@@ -59,9 +59,9 @@ def catalogue(d: int, hidden: bool = False) -> tuple[Pair, ...]:
     return tuple(Pair(key, label, tuple(map(float, x)), tuple(map(float, y))) for key, label, x, y in pairs)
 
 
-def usual(d: int, *, hidden: bool, joint: bool) -> str:
+def usual(d: int, *, hidden_n: bool, joint: bool) -> str:
     """Return the key of the pair that moves the second moment furthest, ``joint``: together with the mean."""
-    if hidden:
+    if hidden_n:
         return "unit-nobody"
     if joint:
         return "antipodal" if d == 1 else "obtuse"
@@ -71,10 +71,10 @@ def usual(d: int, *, hidden: bool, joint: bool) -> str:
 def tables(pair: Pair, n: int = ROWS, *, name: str = "audit") -> tuple[Dataset, Dataset]:
     """Return the two tables: n - 1 rows of zeros and the person's row, if any; public row bound 1."""
 
-    def make(row: tuple[float, ...] | None, which: str) -> Dataset:
+    def make(row: tuple[float, ...] | None, side: str) -> Dataset:
         rows = np.zeros((n - (row is None), len(pair.first)))
         if row is not None:
             rows[0] = row
-        return Dataset.from_rows(rows, 1.0, name=f"{name} {which}", provenance="simulated")
+        return Dataset.from_rows(rows, 1.0, name=f"{name} {side}", provenance="simulated")
 
     return make(pair.first, "first"), make(pair.second, "second")

@@ -41,11 +41,12 @@ def chosen_on_raw_rows(dataset: Dataset, rng: np.random.Generator) -> float:
     d, folds = dataset.d, fold_moments(dataset, FOLDS, rng)
     if d == 1:
         return 0.0  # nothing to cut
-    pairs = [(train, math.sqrt(math.log(d) / rows), held) for train, rows, held in folds]
+    pairs = [(train, math.sqrt(math.log(d) / rows), test) for train, rows, test in folds]
     off = ~np.eye(d, dtype=bool)
     largest = max(float(np.abs(train[off]).max()) / root for train, root, _ in pairs)
-    tried = np.linspace(0.0, largest, CONSTANTS_TRIED)
+    constants = np.linspace(0.0, largest, CONSTANTS_TRIED)
     loss = [
-        sum(((cut_off_diagonal(train, c * root) - held)[off] ** 2).sum() for train, root, held in pairs) for c in tried
+        sum(((cut_off_diagonal(train, c * root) - test)[off] ** 2).sum() for train, root, test in pairs)
+        for c in constants
     ]
-    return float(tried[int(np.argmin(loss))])
+    return float(constants[int(np.argmin(loss))])

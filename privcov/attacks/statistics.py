@@ -49,7 +49,7 @@ def statistics(train: tuple[np.ndarray, np.ndarray], centres: tuple[np.ndarray, 
     size = float(np.sum(change**2))
     if size < 1e-18:  # as for a row and its negative: nothing is known of where to look
         change, size = np.eye(d)[:, :1] * np.eye(d)[:1], 1.0
-    tried = [
+    candidates = [
         Statistic(
             "position of the answer along the change (0: second table, 1: first)",
             lambda a: np.einsum("nij,ij->n", a - two, change) / size,
@@ -63,21 +63,21 @@ def statistics(train: tuple[np.ndarray, np.ndarray], centres: tuple[np.ndarray, 
         weights = np.linalg.lstsq(spread, change[upper], rcond=1e-9)[0]
         scale = float(weights @ change[upper])
         weights = weights / scale if scale > 0 else weights
-        tried.append(
+        candidates.append(
             Statistic(
                 "position along the change, entries weighted by their noise",
                 lambda a: (a - two)[:, upper[0], upper[1]] @ weights,
                 (0.0, 1.0),
             )
         )
-    tried.append(
+    candidates.append(
         Statistic(
             "distance to the second answer less distance to the first, sum over entries",
             lambda a: (np.abs(a - two) - np.abs(a - one))[:, upper[0], upper[1]].sum(axis=1),
         )
     )
     if d > 1:
-        tried += [
+        candidates += [
             Statistic(
                 "nuclear distance to the second answer less that to the first",
                 lambda a: (
@@ -88,15 +88,15 @@ def statistics(train: tuple[np.ndarray, np.ndarray], centres: tuple[np.ndarray, 
             Statistic("smallest eigenvalue of answer - second", lambda a: np.linalg.eigvalsh(a - two)[:, 0], (0.0,)),
             Statistic("largest eigenvalue of the answer", lambda a: np.linalg.eigvalsh(a)[:, -1]),
         ]
-    return tried
+    return candidates
 
 
 def best_regions(
-    train: tuple[np.ndarray, np.ndarray], tried: list[Statistic], claim: Claim, alpha: float = ALPHA
+    train: tuple[np.ndarray, np.ndarray], candidates: list[Statistic], claim: Claim, alpha: float = ALPHA
 ) -> tuple[Region, Region, float, float]:
     """Return the best sets for the level of the claim and for delta at epsilon 0, with bounds on the training draws."""
     best: list[tuple[float, Region | None]] = [(-np.inf, None), (-np.inf, None)]
-    for statistic in tried:
+    for statistic in candidates:
         values = [np.sort(statistic.of(t)) for t in train]
         pooled = np.sort(np.concatenate(values))
         cuts = pooled[np.linspace(0, len(pooled) - 1, _CUTS).astype(int)]

@@ -159,7 +159,7 @@ def _content(info: zipfile.ZipInfo, whole: bytes, inside: str) -> tuple[bytes, i
         _check_size(name[len(inside) :], info.file_size)
     start = info.header_offset
     sign, _, flags, method, _, _, *sizes, extra = struct.unpack_from("<4s5H3L2H", whole, start)
-    listed = [info.CRC, info.compress_size, info.file_size, len(name)]
+    directory_fields = [info.CRC, info.compress_size, info.file_size, len(name)]
     data = start + 30 + len(name) + extra
     end = data + info.compress_size
     if flags & 0x8 and sizes[:3] == [0, 0, 0]:  # the sizes follow the file
@@ -168,16 +168,16 @@ def _content(info: zipfile.ZipInfo, whole: bytes, inside: str) -> tuple[bytes, i
         end += 12
     must(
         (sign, flags, method) == (b"PK\3\4", info.flag_bits, info.compress_type)
-        and sizes == listed
+        and sizes == directory_fields
         and whole.startswith(name.encode(), start + 30)
         and _only_times(whole[start + 30 + len(name) : data]),
         f"{name!a} has another header than the list says",
     )
-    raw, ended = whole[data : data + info.compress_size], True
+    raw, complete = whole[data : data + info.compress_size], True
     if info.compress_type:
         unpacking = zlib.decompressobj(-zlib.MAX_WBITS)
         raw = unpacking.decompress(raw, info.file_size + 1)
-        ended = unpacking.eof and not unpacking.unused_data
-    must(ended and len(raw) == info.file_size, f"something unlisted lies behind {name!a}")
+        complete = unpacking.eof and not unpacking.unused_data
+    must(complete and len(raw) == info.file_size, f"something unlisted lies behind {name!a}")
     must(zlib.crc32(raw) == info.CRC, f"{name!a} was changed")
     return raw, end

@@ -21,18 +21,18 @@ def codebook(facts: PublicFacts) -> list[tuple[str, ...]]:
     if not facts.kinds:
         bounds = [("", "", "")] * facts.d
         if facts.bounds is not None:
-            given = zip(facts.bounds, facts.origin, strict=True)
-            bounds = [(_short(low), _short(high), _short(origin)) for (low, high), origin in given]
+            limits = zip(facts.bounds, facts.origin, strict=True)
+            bounds = [(_short(low), _short(high), _short(origin)) for (low, high), origin in limits]
         return [(name, name, "number", *ends, "", "") for name, ends in zip(names, bounds, strict=True)]
     lines, at = [], 0
-    for declared, kind in facts.kinds:
+    for column, kind in facts.kinds:
         ends = _ends(kind)
         for k in range(kind.width):
             level = (kind.levels[k],) if kind.kind == CATEGORY else kind.levels
             if kind.kind in (YES_NO, ORDINAL):
                 level = tuple(f"{number}: {name}" for number, name in enumerate(level, kind.kind == ORDINAL))
-            measured = ", in days since 1970-01-01" if kind.kind == DATE else f" {kind.transform or ''}".rstrip()
-            words = [declared, kind.kind + measured, *ends, " | ".join(level)]
+            suffix = ", in days since 1970-01-01" if kind.kind == DATE else f" {kind.transform or ''}".rstrip()
+            words = [column, kind.kind + suffix, *ends, " | ".join(level)]
             lines.append((names[at], *map(cell, (*words, " | ".join(kind.missing_codes)))))
             at += 1
     return lines

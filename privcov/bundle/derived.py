@@ -20,7 +20,7 @@ from privcov.bundle.codebook import RULES, about_rows, codebook
 from privcov.bundle.html import release_report
 from privcov.bundle.readers import LEVEL, extra_files
 from privcov.bundle.safe import cell, json_bytes, table
-from privcov.core.guarantees import ApproxDP, Guarantee, from_dict, shown, to_dict
+from privcov.core.guarantees import ApproxDP, Guarantee, format_up, from_dict, to_dict
 from privcov.core.words import plain
 from privcov.estimators.base import METHODS
 from privcov.inference import entries
@@ -64,7 +64,7 @@ class Inputs:
     """What a bundle is made from; ``entry`` and ``declaration`` are plain values, as JSON has them."""
 
     measurement: NoisySum
-    given: Guarantee
+    stated_guarantee: Guarantee
     entry: dict
     declaration: dict
 
@@ -79,40 +79,44 @@ def noisy_of(total: NoisySum) -> tuple[Measured, Noisy]:
 
     Spends nothing and keeps the guarantee of the measurement: it is post-processing of the stored sum.
     """
-    measured = read_sum(total, "joint")
-    facts, distribution = total.facts, measured.distribution
-    return measured, Noisy(
-        measured.matrix,
+    noisy_moment = read_sum(total, "joint")
+    facts, distribution = total.facts, noisy_moment.distribution
+    return noisy_moment, Noisy(
+        noisy_moment.matrix,
         row_bound=facts.row_bound,
         scale=np.asarray(facts.scale),
         origin=np.asarray(facts.origin),
-        rows=measured.rows,
+        rows=noisy_moment.rows,
         entry_std=distribution.off_diagonal_std,
-        diagonal_std=distribution.own_std if measured.flags is None else distribution.diagonal_std,
-        flags=measured.flags,
+        diagonal_std=distribution.own_std if noisy_moment.flags is None else distribution.diagonal_std,
+        flags=noisy_moment.flags,
         two=two_values(facts.kinds, facts.units, facts.missing),
     )
 
 
-def as_stated(given: Guarantee) -> Guarantee:
+def as_stated(guarantee: Guarantee) -> Guarantee:
     """Return the guarantee as the statement prints it: an epsilon computed numerically is rounded up to six digits."""
-    return ApproxDP(float(shown(given.epsilon, 6)), given.delta) if isinstance(given, ApproxDP) else given
+    return (
+        ApproxDP(float(format_up(guarantee.epsilon, 6)), guarantee.delta)
+        if isinstance(guarantee, ApproxDP)
+        else guarantee
+    )
 
 
-def statement_of(what: Inputs, measured: Measured) -> Statement:
+def statement_of(bundle_inputs: Inputs, noisy_moment: Measured) -> Statement:
     """Return the statement of the release, from its event and public facts."""
-    facts = what.measurement.facts
+    facts = bundle_inputs.measurement.facts
     return write_statement(
         SimpleNamespace(
-            events=what.measurement.events,
-            raw=measured,
-            guarantee=what.requested,
-            given=what.given,
+            events=bundle_inputs.measurement.events,
+            raw=noisy_moment,
+            guarantee=bundle_inputs.requested,
+            given=bundle_inputs.stated_guarantee,
             as_asked=True,
-            parameters={"tuning": what.entry["request"]["tuning"]},
+            parameters={"tuning": bundle_inputs.entry["request"]["tuning"]},
             neighbours=facts.neighbours,
             n=facts.n,
-            count=measured.count,
+            count=noisy_moment.count,
             columns=facts.columns,
             row_bound=facts.row_bound,
             scale=facts.scale,
@@ -124,30 +128,34 @@ def statement_of(what: Inputs, measured: Measured) -> Statement:
 
 def declared_facts(total: NoisySum) -> dict:
     """Return the part of a missing declaration that the release itself states."""
-    return {"facts": total.declared.to_dict(), "neighbours": dataclasses.asdict(total.facts.neighbours)}
+    return {"facts": total.original_facts.to_dict(), "neighbours": dataclasses.asdict(total.facts.neighbours)}
 
 
-def derived_files(what: Inputs) -> dict[str, bytes]:
+def derived_files(bundle_inputs: Inputs) -> dict[str, bytes]:
     """Return bytes by path in the bundle, of everything but the manifest."""
-    measured, noisy = noisy_of(what.measurement)
-    matrices, lines, known = derive(noisy), statement_of(what, measured).lines, known_of_sum(what.measurement)
-    correlations = entries.correlations(known, LEVEL, 0.0, tested=False)
-    card = METHODS.get(what.entry["request"]["method"])
+    noisy_moment, noisy = noisy_of(bundle_inputs.measurement)
+    matrices, lines, moments = (
+        derive(noisy),
+        statement_of(bundle_inputs, noisy_moment).lines,
+        known_of_sum(bundle_inputs.measurement),
+    )
+    correlations = entries.correlations(moments, LEVEL, 0.0, tested=False)
+    card = METHODS.get(bundle_inputs.entry["request"]["method"])
     inputs = {
-        "measurement.json": json_bytes({**what.measurement.to_dict(), "centre": "joint"}),
-        "guarantee.json": json_bytes(to_dict(what.given)),
-        "ledger_entry.json": json_bytes(what.entry),
-        "declaration.json": json_bytes(what.declaration),
+        "measurement.json": json_bytes({**bundle_inputs.measurement.to_dict(), "centre": "joint"}),
+        "guarantee.json": json_bytes(to_dict(bundle_inputs.stated_guarantee)),
+        "ledger_entry.json": json_bytes(bundle_inputs.entry),
+        "declaration.json": json_bytes(bundle_inputs.declaration),
     }
     return {
         **inputs,
-        "README.txt": _readme(what.measurement).encode(),
+        "README.txt": _readme(bundle_inputs.measurement).encode(),
         "statement.txt": _lines(lines),
         "method_card.txt": _lines(tuple((title, getattr(card, title)) for title in _CARD)),
-        "report.html": _report(what, measured, matrices, lines, inputs, correlations).encode(),
+        "report.html": _report(bundle_inputs, noisy_moment, matrices, lines, inputs, correlations).encode(),
         "verify.py": VERIFY.read_bytes(),
-        **_matrices(noisy.matrix, matrices, what.measurement.facts.columns),
-        **extra_files(what.measurement, matrices, known, correlations),
+        **_matrices(noisy.matrix, matrices, bundle_inputs.measurement.facts.columns),
+        **extra_files(bundle_inputs.measurement, matrices, moments, correlations),
     }
 
 
@@ -170,28 +178,32 @@ def strongest(correlation: np.ndarray, count: int) -> list[tuple[int, int]]:
 
 
 def _report(
-    what: Inputs,
-    measured: Measured,
+    bundle_inputs: Inputs,
+    noisy_moment: Measured,
     matrices: Matrices,
     lines: Sequence[tuple[str, str]],
     inputs: Mapping[str, bytes],
-    found: Intervals,
+    correlations: Intervals,
 ) -> str:
-    """Return report.html; ``found`` are the correlations with their intervals."""
-    facts = what.measurement.facts
-    counted = facts.neighbours.counted
-    rows = f"{facts.n:,} {counted}" if facts.n is not None else f"about {measured.count:,.0f} {counted} (a noisy count)"
+    """Return report.html; ``correlations`` are the correlations with their intervals."""
+    facts = bundle_inputs.measurement.facts
+    count_unit = facts.neighbours.count_unit
+    rows = (
+        f"{facts.n:,} {count_unit}"
+        if facts.n is not None
+        else f"about {noisy_moment.count:,.0f} {count_unit} (a noisy count)"
+    )
     names = f"{', '.join(facts.columns[:40])}{' ...' if facts.d > 40 else ''}"
     upper = np.triu_indices(facts.d, 1)
-    real = found.identified & ((found.low > 0) | (found.high < 0))
-    compared = int((found.reason != ONE_COLUMN)[upper].sum())
+    real = correlations.identified & ((correlations.low > 0) | (correlations.high < 0))
+    compared = int((correlations.reason != ONE_COLUMN)[upper].sum())
     pairs = [
         (
             facts.columns[i],
             facts.columns[j],
-            *(plain(float(part[i, j])) for part in (found.estimate, found.low, found.high)),
+            *(plain(float(part[i, j])) for part in (correlations.estimate, correlations.low, correlations.high)),
         )
-        for i, j in strongest(np.where(real, found.estimate, 0.0), _STRONGEST)
+        for i, j in strongest(np.where(real, correlations.estimate, 0.0), _STRONGEST)
         if real[i, j]
     ]
     terms = []
@@ -199,13 +211,13 @@ def _report(
         mean = np.where(np.isnan(np.diag(matrices.noisy)), np.nan, matrices.mean)  # a column of too few rows has none
         terms = [(term.column, term.level, term.what, term.text) for term in in_terms(facts.kinds, mean)]
     return release_report(
-        what.entry["name"],
+        bundle_inputs.entry["name"],
         lines,
         [
             f"{rows}, {facts.d} columns: {names}",
             f"Guarantee: {dict(lines)['Guarantee']}",
             *about_rows(facts),
-            *what.entry["raised"],
+            *bundle_inputs.entry["raised"],
         ],
         f"The intervals of {real[upper].sum()} of {compared} correlations leave out 0. Without any correlation, one "
         "interval in twenty leaves out 0."

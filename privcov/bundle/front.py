@@ -11,7 +11,7 @@ from privcov.attacks import disclosure
 from privcov.bundle.verdict import verdict
 from privcov.core import accounting
 from privcov.core.guarantees import GaussianDP, Guarantee, NoPrivacy
-from privcov.core.words import chance, percent, plain, raised
+from privcov.core.words import chance, percent, plain, to_powers
 from privcov.estimators.base import METHODS
 from privcov.metrics.errors import error, reference_matrix, working
 from privcov.plots.look import Picture
@@ -48,7 +48,7 @@ def odds(claims: Iterable[Guarantee | GaussianDP | NoPrivacy]) -> str:
         return disclosure.suspicion(NoPrivacy())
     ordered = sorted(private, key=lambda claim: (accounting.attacker_success(claim), str(claim)))
     ends = ordered[:1] if len(ordered) == 1 else [ordered[0], ordered[-1]]
-    return " ".join(f"Under {raised(str(claim))}: {disclosure.suspicion(claim)}" for claim in ends)
+    return " ".join(f"Under {to_powers(str(claim))}: {disclosure.suspicion(claim)}" for claim in ends)
 
 
 def risk_of(rel: Release) -> str:
@@ -63,24 +63,24 @@ def risk_of(rel: Release) -> str:
 
 def assumptions_of(data: Dataset, guarantee: object, seed: str = "") -> list[tuple[str, str]]:
     """Return what the numbers of a report rest on."""
-    found = [
+    assumptions = [
         ("Rows and columns", f"n = {data.n:,}, d = {data.d}"),
         ("Bounds", bounds_of(data.columns, data.bounds)),
         ("Row bound", f"R = {plain(data.row_bound)}; a longer row is shortened to it"),
         ("Mean", "publicly zero" if data.mean_is_zero else "not known; measured as well"),
-        ("Guarantee", raised(str(guarantee))),
+        ("Guarantee", to_powers(str(guarantee))),
         ("Rows", f"{data.name}: {WHERE.get(data.provenance, data.provenance)}"),
     ]
-    return [*found, ("Seed", seed)] if seed else found
+    return [*assumptions, ("Seed", seed)] if seed else assumptions
 
 
 def bounds_of(columns: Sequence[str], bounds: np.ndarray | None) -> str:
     """Return the public bounds of the columns in words."""
     if bounds is None:
         return "none of single columns; the row bound alone limits a row"
-    named = [f"{name} {low:g} to {high:g}" for name, (low, high) in zip(columns, bounds.tolist(), strict=True)]
-    more = f" and {len(named) - FEW} more" if len(named) > FEW else ""
-    return "; ".join(named[:FEW]) + more
+    ranges = [f"{name} {low:g} to {high:g}" for name, (low, high) in zip(columns, bounds.tolist(), strict=True)]
+    more = f" and {len(ranges) - FEW} more" if len(ranges) > FEW else ""
+    return "; ".join(ranges[:FEW]) + more
 
 
 def of_release(rel: Release, data: Dataset, seed: str = "", *, correlations: bool = False) -> Front:
@@ -88,13 +88,13 @@ def of_release(rel: Release, data: Dataset, seed: str = "", *, correlations: boo
     against = "sample" if data.truth is None else "truth"
     wrong = error(rel, data, relative=True, against=against)
     limit = colour_limit(reference_matrix(data, rel.target, against))
-    released = working(rel.matrix, rel.scale, rel.target)
+    matrix = working(rel.matrix, rel.scale, rel.target)
     return Front(
         f"The released {rel.target} is {percent(wrong)} off the {against}.",
         _advised(rel, data, wrong, correlations),
         risk_of(rel),
         [("Method", METHODS.get(rel.method).label), *assumptions_of(data, rel.given or "nothing measured", seed)],
-        heatmap(released, data.columns, limit, LIGHT, what=f"released {rel.target}"),
+        heatmap(matrix, data.columns, limit, LIGHT, what=f"released {rel.target}"),
         f"Released {rel.target}: orange is {plain(-limit)} or less, teal {plain(limit)} or more; first column on top "
         "and left. The error is the Frobenius norm of the difference, divided by the norm of the "
         f"{against}.",

@@ -59,7 +59,7 @@ def section(title: str, body: str) -> str:
     return f"<h2>{escape(title)}</h2>{body}"
 
 
-def listed(items: Sequence[str]) -> str:
+def bullet_list(items: Sequence[str]) -> str:
     """Return a list of plain texts."""
     return "<ul>" + "".join(f"<li>{text(i)}</li>" for i in items) + "</ul>"
 
@@ -89,7 +89,7 @@ def release_report(
     means = section("Means, as the columns are declared", grid(("Column", "Level", "What", "Noisy"), terms))
     return page(
         f"Release: {name}",
-        section("What was released", listed(facts)),
+        section("What was released", bullet_list(facts)),
         section("Statement", grid(("", ""), statement)),
         section(
             "The strongest correlations",
@@ -100,7 +100,7 @@ def release_report(
         ),
         means if terms else "",
         section("Codebook", grid(HEADINGS, codebook)),
-        section("Not covered by the guarantee", listed(NOT_COVERED)),
+        section("Not covered by the guarantee", bullet_list(NOT_COVERED)),
         "<p>Everything in this bundle was made from one noisy measurement; more views of it spend nothing. "
         "README.txt says how to check it without the data. What this page was made from, by SHA-256:</p>",
         grid(("File", "SHA-256"), inputs),

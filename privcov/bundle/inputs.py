@@ -38,7 +38,7 @@ _CLOSE = Fraction(1, 10**9)  # relative tolerance for a number that was computed
 _MARGIN = Fraction(1, 10**12)  # of a small epsilon: more than what `accounting.zcdp_to_approx` adds for rounding
 
 
-def parsed(name: str, raw: bytes) -> Any:
+def parse_json(name: str, raw: bytes) -> Any:
     """Return JSON's value in the one form of bundles, else raise `Wrong`: no changed byte reads as the same file."""
     must(raw.count(b"[") + raw.count(b"{") <= _MAX_CONTAINERS, f"{name} holds more lists than any bundle")
     try:
@@ -59,7 +59,7 @@ def _no_number(word: str) -> float:
 
 def read_inputs(files: Mapping[str, bytes]) -> tuple[Inputs, str]:
     """Return the inputs, each checked alone and against the others, and a sentence on the guarantee."""
-    read = {name: parsed(name, files[name]) for name in INPUTS}
+    read = {name: parse_json(name, files[name]) for name in INPUTS}
     name = ""
     try:
         name = "measurement.json"
@@ -67,19 +67,19 @@ def read_inputs(files: Mapping[str, bytes]) -> tuple[Inputs, str]:
         must(json_bytes({**total.to_dict(), "centre": "joint"}) == files[name], f"{name} is not as it was written")
         name = "ledger_entry.json"
         entry = read[name]
-        asked = _check_entry(entry, total)
+        target = _check_entry(entry, total)
         name = "guarantee.json"
-        given = from_dict(read[name])
-        must(not isinstance(given, NoPrivacy), "guarantee.json states none")
-        what = Inputs(total, given, entry, read["declaration.json"])
-        sentence = _check_guarantee(what, asked)
+        stated_guarantee = from_dict(read[name])
+        must(not isinstance(stated_guarantee, NoPrivacy), "guarantee.json states none")
+        bundle_inputs = Inputs(total, stated_guarantee, entry, read["declaration.json"])
+        sentence = _check_guarantee(bundle_inputs, target)
         name = "declaration.json"
-        _check_declaration(what)
+        _check_declaration(bundle_inputs)
     except (ValueError, TypeError, KeyError, ArithmeticError) as problem:
         raise BundleError(
             f"{name}: {str(problem).rstrip('.')!s}".encode("ascii", "backslashreplace").decode()
         ) from None
-    return what, sentence
+    return bundle_inputs, sentence
 
 
 def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
@@ -103,64 +103,76 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
     for value in request["parameters"].values():
         must(isinstance(value, (str, bool, int, float, type(None))), "a parameter must be a number or a word")
         must(not isinstance(value, float) or math.isfinite(value), "a parameter must be finite")
-    facts = total.declared.to_dict()
+    facts = total.original_facts.to_dict()
     must(request["facts"] == facts, "the request has other facts than the measurement")
     must(json_bytes(request["facts"]) == json_bytes(facts), "the facts are written in another way")
     checks.one_of("tuning", request["tuning"], ("released", "fixed"))
     checks.one_of("centre", request["centre"], ("joint", "classes") if total.facts.classes else ("joint",))
-    asked = from_dict(request["guarantee"])
-    must(not isinstance(asked, NoPrivacy), "no guarantee was asked for")
-    must(json_bytes(request["guarantee"]) == json_bytes(to_dict(asked)), "the guarantee is written in another way")
-    if isinstance(asked, ApproxDP):  # its cost was computed numerically, as the largest rho that implies the pair
+    target = from_dict(request["guarantee"])
+    must(not isinstance(target, NoPrivacy), "no guarantee was asked for")
+    must(json_bytes(request["guarantee"]) == json_bytes(to_dict(target)), "the guarantee is written in another way")
+    if isinstance(target, ApproxDP):  # its cost was computed numerically, as the largest rho that implies the pair
         # As text first: of "1e999999999" Fraction makes a number of a billion digits.
         must(bool(re.fullmatch(_RATIO, _words("amount", entry["amount"]))), "amount must be a whole number or a ratio")
         amount = Fraction(entry["amount"])
         must(entry["kind"] == "zcdp" and str(amount) == entry["amount"] and amount > 0, "the cost is none of a pair")
         must(amount == Fraction(float(amount)), "the cost is no number that the ledger writes")
-        reached = Fraction(least_epsilon(float(amount), asked.delta))
-        must(_same(reached, asked.epsilon), "the cost differs from the requested guarantee's")
+        cost_epsilon = Fraction(least_epsilon(float(amount), target.delta))
+        must(_same(cost_epsilon, target.epsilon), "the cost differs from the requested guarantee's")
     else:
-        cost = cost_of(asked)
+        cost = cost_of(target)
         must((entry["kind"], entry["amount"]) == (cost.kind, str(cost.amount)), "the cost is not that of the guarantee")
-    return asked
+    return target
 
 
-def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
+def _check_guarantee(bundle_inputs: Inputs, target: Guarantee) -> str:
     """Return a sentence on what facts and noise give, where the event is the one that the library would plan."""
-    total, event, given = what.measurement, what.measurement.event, what.given
+    total, event, stated_guarantee = (
+        bundle_inputs.measurement,
+        bundle_inputs.measurement.event,
+        bundle_inputs.stated_guarantee,
+    )
     # The scale follows exactly, except for the last digit where the share itself is a rounded decimal.
-    slack = Fraction(1, 10**15) if isinstance(asked, ApproxDP) else Fraction(0)
-    share: BudgetShare = ZCDP(float(Fraction(what.entry["amount"]))) if isinstance(asked, ApproxDP) else asked
+    slack = Fraction(1, 10**15) if isinstance(target, ApproxDP) else Fraction(0)
+    share: BudgetShare = (
+        ZCDP(float(Fraction(bundle_inputs.entry["amount"]))) if isinstance(target, ApproxDP) else target
+    )
     matters = matters_of(total.anchor, total.facts.d, total.n_anchors, total.facts.relation)
     how: dict[str, Any] = {"shape": total.shape, "matters": matters}
     if total.search is None:
-        planned = planned_events(total.facts, share, **how)
+        event_plan = planned_events(total.facts, share, **how)
     else:
-        planned = planned_events(total.declared, share, **how, search=SEARCH_SHARE, bound=total.facts)
+        event_plan = planned_events(total.original_facts, share, **how, search=SEARCH_SHARE, bound=total.facts)
         counts, rest = total.search.counts, shares(share, SEARCH_SHARE)[1]
-        follows = halvings_of(counts, total.declared, total.search.event, rest)
+        follows = halvings_of(counts, total.original_facts, total.search.event, rest)
         must(total.search.halvings == follows, "the row bound does not follow from the noisy counts of the norms")
-    for there, wanted in zip(total.events, planned, strict=True):
-        _check_event(there, wanted, slack)
+    for there, planned_event in zip(total.events, event_plan, strict=True):
+        _check_event(there, planned_event, slack)
     _check_count(total)
     must(norm_of(total.shape) == event.norm, "noise of this shape is not drawn for these facts")
-    if isinstance(asked, ApproxDP):
+    if isinstance(target, ApproxDP):
         rho = accounting.zcdp_sum(total.events)
-        must(rho <= Fraction(what.entry["amount"]), "the noise is less than what was paid for")
-        least = Fraction(least_epsilon(float(rho), asked.delta))
-        must(isinstance(given, ApproxDP) and given.delta == asked.delta, "the delta is not the one asked for")
-        near = {as_stated(ApproxDP(float(least * (1 + s * _CLOSE)), asked.delta)) for s in (-1, 1)}
-        if _same(least, asked.epsilon):  # then the requested guarantee itself is stated
-            near = {as_stated(asked)}
-        must(given in near, "the noise does not give the stated epsilon and delta")
+        must(rho <= Fraction(bundle_inputs.entry["amount"]), "the noise is less than what was paid for")
+        least = Fraction(least_epsilon(float(rho), target.delta))
+        must(
+            isinstance(stated_guarantee, ApproxDP) and stated_guarantee.delta == target.delta,
+            "the delta is not the one asked for",
+        )
+        near = {as_stated(ApproxDP(float(least * (1 + s * _CLOSE)), target.delta)) for s in (-1, 1)}
+        if _same(least, target.epsilon):  # then the requested guarantee itself is stated
+            near = {as_stated(target)}
+        must(stated_guarantee in near, "the noise does not give the stated epsilon and delta")
     else:
-        real = accounting.compose(total.events, asked)
-        must(given == real, f"the noise gives {real!r}, and {given!r} is stated")
-        must(accounting.covers(asked, given), f"{asked} was asked for and paid, and the noise gives {given} only")
+        real = accounting.compose(total.events, target)
+        must(stated_guarantee == real, f"the noise gives {real!r}, and {stated_guarantee!r} is stated")
+        must(
+            accounting.covers(target, stated_guarantee),
+            f"{target} was asked for and paid, and the noise gives {stated_guarantee} only",
+        )
     k, unit = total.facts.rows_per_person, total.facts.neighbours
     people = "one row of a person" if k == 1 else f"up to {k} rows of a person together"
-    people = unit.unit if unit.counted == "persons" else people
-    return f"{given}, for {people}; sensitivity and noise derived from the declared facts."
+    people = unit.unit if unit.count_unit == "persons" else people
+    return f"{stated_guarantee}, for {people}; sensitivity and noise derived from the declared facts."
 
 
 def _check_count(total: NoisySum) -> None:
@@ -168,21 +180,21 @@ def _check_count(total: NoisySum) -> None:
     facts, d = total.facts, total.facts.width
     if facts.n is None:
         return
-    counted = sum(int(t) for t in np.diag(total.total)[d:]) / total.anchor**2
+    noisy_count = sum(int(t) for t in np.diag(total.total)[d:]) / total.anchor**2
     far = _DEVIATIONS * count_std(total)
     # With classes a row whose label is not in the list counts as no row.
-    few = not facts.classes and counted < facts.n - far
+    few = not facts.classes and noisy_count < facts.n - far
     must(
-        not few and counted <= facts.n + far,
-        f"{facts.n} rows are declared, and the sum has about {counted:.0f} +- {count_std(total):.2g}",
+        not few and noisy_count <= facts.n + far,
+        f"{facts.n} rows are declared, and the sum has about {noisy_count:.0f} +- {count_std(total):.2g}",
     )
 
 
-def _check_event(event: Event, planned: Event, slack: Fraction) -> None:
+def _check_event(event: Event, planned_event: Event, slack: Fraction) -> None:
     """Check that the event is the planned one, its scale up to the relative slack."""
-    off = abs(Fraction(planned.scale) / Fraction(event.scale) - 1)
+    off = abs(Fraction(planned_event.scale) / Fraction(event.scale) - 1)
     must(off <= slack, "the noise does not fit the requested guarantee")
-    for field, value in dataclasses.asdict(dataclasses.replace(planned, scale=event.scale)).items():
+    for field, value in dataclasses.asdict(dataclasses.replace(planned_event, scale=event.scale)).items():
         there = getattr(event, field)
         must(
             repr(there) == repr(value),
@@ -190,9 +202,9 @@ def _check_event(event: Event, planned: Event, slack: Fraction) -> None:
         )
 
 
-def _same(computed: Fraction, epsilon: float) -> bool:
+def _same(exact_epsilon: Fraction, epsilon: float) -> bool:
     """Return whether an epsilon is the computed one, up to rounding."""
-    return abs(computed - Fraction(epsilon)) <= _CLOSE * Fraction(epsilon) + _MARGIN
+    return abs(exact_epsilon - Fraction(epsilon)) <= _CLOSE * Fraction(epsilon) + _MARGIN
 
 
 def least_epsilon(rho: float, delta: float) -> float:
@@ -206,35 +218,50 @@ def least_epsilon(rho: float, delta: float) -> float:
     return max(min(epsilons[best], accounting.zcdp_to_approx(rho, delta, tight=False)), 1e-300)
 
 
-def _check_declaration(what: Inputs) -> None:
+def _check_declaration(bundle_inputs: Inputs) -> None:
     """Check that the declaration gives the same facts as the release."""
-    declaration, facts = what.declaration, what.measurement.declared
+    declaration, facts = bundle_inputs.declaration, bundle_inputs.measurement.original_facts
     must(isinstance(declaration, dict), "the declaration must be names with values")
     if set(declaration) == {"facts", "neighbours"}:
         must(
-            json_bytes(declaration) == json_bytes(declared_facts(what.measurement)),
+            json_bytes(declaration) == json_bytes(declared_facts(bundle_inputs.measurement)),
             "the declaration is not that of the measurement",
         )
         return
     implied = facts_of(declaration, facts.n)
     must(json_bytes(implied.to_dict()) == json_bytes(facts.to_dict()), "the declaration is not that of the measurement")
     must(
-        declaration["name"].strip() == what.entry["name"], "the declaration is of another table than the ledger's entry"
+        declaration["name"].strip() == bundle_inputs.entry["name"],
+        "the declaration is of another table than the ledger's entry",
     )
 
 
 def facts_of(declaration: dict, n: int | None) -> PublicFacts:
     """Return the public facts of an owner's declaration, for n rows; raise ValueError or `Wrong` for another form."""
     must(isinstance(declaration, dict), "the declaration must be names with values")
-    asked = Declaration.from_json(json.dumps(declaration))
-    must(json_bytes(json.loads(asked.to_json())) == json_bytes(declaration), "the declaration is not as it is written")
-    places = [end for column in asked.columns for end in (column.low, column.high, column.typical)]
-    must(asked.row_bound is None or not any(v is not None for v in places), "a declaration has bounds or a row_bound")
-    must(bool(asked.classes) == bool(asked.label), "a label has classes, and classes have a label")
-    must((n is not None) == asked.n_public, "the declaration and the measurement differ on whether n is public")
-    one = np.zeros((1, len(asked.columns)))
+    parsed_declaration = Declaration.from_json(json.dumps(declaration))
+    must(
+        json_bytes(json.loads(parsed_declaration.to_json())) == json_bytes(declaration),
+        "the declaration is not as it is written",
+    )
+    places = [end for column in parsed_declaration.columns for end in (column.low, column.high, column.typical)]
+    must(
+        parsed_declaration.row_bound is None or not any(v is not None for v in places),
+        "a declaration has bounds or a row_bound",
+    )
+    must(
+        bool(parsed_declaration.classes) == bool(parsed_declaration.label),
+        "a label has classes, and classes have a label",
+    )
+    must(
+        (n is not None) == parsed_declaration.n_public,
+        "the declaration and the measurement differ on whether n is public",
+    )
+    one = np.zeros((1, len(parsed_declaration.columns)))
     with warnings.catch_warnings(action="ignore", category=UserWarning):
-        table = asked.on_rows(one, [""] if asked.label else None, [1] if asked.person else None)
+        table = parsed_declaration.on_rows(
+            one, [""] if parsed_declaration.label else None, [1] if parsed_declaration.person else None
+        )
     return dataclasses.replace(table.facts, n=n)
 
 

@@ -42,13 +42,13 @@ from privcov.releases.display import matrix_of
 class Opened:
     """A stored release, and the matrices that follow from it, in the data's units.
 
-    ``measurement`` holds the noisy whole numbers, the only thing that was made from the rows; ``measured`` is the noisy
-    moment that they give, and ``noisy`` the same with its public facts, as post-processing takes it.
+    ``measurement`` holds the noisy whole numbers, the only thing that was made from the rows; ``noisy_moment`` is the
+    noisy moment that they give, and ``noisy`` the same with its public facts, as post-processing takes it.
     """
 
     release: Release
     measurement: NoisySum
-    measured: Measured
+    noisy_moment: Measured
     noisy: Noisy
     matrices: Matrices
 
@@ -84,7 +84,7 @@ class OpenedBundle:
         rows = facts.n if facts.n is not None else noisy_of(self.measurement)[0].rows
         return (
             f"Bundle of {self.entry['name']!r}: {facts.d} columns, {'' if facts.n else 'about '}{rows:,.0f} "
-            f"{facts.neighbours.counted}\n"
+            f"{facts.neighbours.count_unit}\n"
             f"  Guarantee: {dict(self.statement)['Guarantee']}\n"
             f"  Protected: {facts.neighbours.sentence}\n"
             "  It has codebook(), estimate(), checked and statement;\n"
@@ -191,55 +191,57 @@ def open_bundle(path: Path | str | bytes) -> OpenedBundle:
         raise ValueError(f"There is no bundle at {path}. Give the zip, or the folder that it was unpacked to.")
     try:
         files = read_zip(path) if isinstance(path, bytes) else read_place(Path(path))
-        what, lines = check(files)
-        stated = statement_of(what, noisy_of(what.measurement)[0])
+        bundle_inputs, lines = check(files)
+        stated = statement_of(bundle_inputs, noisy_of(bundle_inputs.measurement)[0])
     except Exception as problem:  # a hostile file that breaks the check gives no answer either
         why = problem if isinstance(problem, BundleError) else f"the check failed with {type(problem).__name__}"
         raise ValueError(
             f"No answer is given from this bundle, because it is not consistent: {why}. Ask whoever sent it "
             "for another copy."
         ) from None
-    return OpenedBundle(what.measurement, what.entry, what.declaration, tuple(lines), tuple(stated.lines))
+    return OpenedBundle(
+        bundle_inputs.measurement, bundle_inputs.entry, bundle_inputs.declaration, tuple(lines), tuple(stated.lines)
+    )
 
 
 def open_stored(answer: str) -> Opened:
     """Return a stored release, read from the text in the ledger. The same text gives the same doubles."""
-    return _opened(read_release(answer))
+    return _open_release(read_release(answer))
 
 
-def _opened(release: Release) -> Opened:
+def _open_release(release: Release) -> Opened:
     total = release.measurement
     assert total is not None  # read from the ledger, or made by `release_private`
-    measured, noisy = noisy_of(total)
-    return Opened(release, total, measured, noisy, derive(noisy))
+    noisy_moment, noisy = noisy_of(total)
+    return Opened(release, total, noisy_moment, noisy, derive(noisy))
 
 
-def bundle_of(opened: Opened, entry: dict, declaration: dict | None) -> bytes:
+def bundle_of(stored_release: Opened, entry: dict, declaration: dict | None) -> bytes:
     """Return the zip of a stored release."""
-    release = opened.release
-    if declaration is None or not _of_release(declaration, opened.measurement, entry["name"]):
-        declaration = declared_facts(opened.measurement)
-    given = release.given
-    assert given is not None  # a stored sum has a guarantee
-    what = Inputs(opened.measurement, as_stated(given), recorded(entry), declaration)
-    if statement_of(what, opened.measured).lines != release.statement.lines:
+    release = stored_release.release
+    if declaration is None or not _of_release(declaration, stored_release.measurement, entry["name"]):
+        declaration = declared_facts(stored_release.measurement)
+    stated_guarantee = release.given
+    assert stated_guarantee is not None  # a stored sum has a guarantee
+    bundle_inputs = Inputs(stored_release.measurement, as_stated(stated_guarantee), recorded(entry), declaration)
+    if statement_of(bundle_inputs, stored_release.noisy_moment).lines != release.statement.lines:
         raise RuntimeError("The bundle would state something else than the release: a defect, and no bundle was made.")
-    return make_bundle(what)
+    return make_bundle(bundle_inputs)
 
 
 def _of_release(declaration: dict, total: NoisySum, name: str) -> bool:
     try:
-        implied = facts_of(declaration, total.declared.n)
+        implied = facts_of(declaration, total.original_facts.n)
     except (ValueError, BundleError):
         return False
-    return implied.to_dict() == total.declared.to_dict() and declaration["name"].strip() == name
+    return implied.to_dict() == total.original_facts.to_dict() and declaration["name"].strip() == name
 
 
 def save(release: Release, path: Path | str, declaration: dict | None = None) -> None:
     """Write the bundle of a release made by `release_private`, whole or not at all; see `Release.save_bundle`."""
     place = Path(path)
     assert release.entry is not None  # checked by `Release.save_bundle`
-    raw = bundle_of(_opened(release), dict(release.entry), declaration)
+    raw = bundle_of(_open_release(release), dict(release.entry), declaration)
     beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
     try:
         beside.write_bytes(raw)
@@ -248,24 +250,30 @@ def save(release: Release, path: Path | str, declaration: dict | None = None) ->
         beside.unlink(missing_ok=True)
 
 
-def make_bundle(what: Inputs) -> bytes:
+def make_bundle(bundle_inputs: Inputs) -> bytes:
     """Return the zip. The same inputs give the same bytes."""
-    files = {**derived_files(what), **_estimated(what)}
+    files = {**derived_files(bundle_inputs), **_estimated(bundle_inputs)}
     files["manifest.json"] = manifest_of(files)
     return zipped(dict(sorted(files.items())), zipfile.ZIP_DEFLATED)
 
 
 def recorded(entry: dict) -> dict:
     """Return what a bundle says of a ledger's entry: the record of the spend, and nothing else that a ledger holds."""
-    asked = entry["request"]
-    return {**{k: entry[k] for k in ENTRY}, "request": {k: asked[k] for k in REQUEST}}
+    request = entry["request"]
+    return {**{k: entry[k] for k in ENTRY}, "request": {k: request[k] for k in REQUEST}}
 
 
-def _estimated(what: Inputs) -> dict[str, bytes]:
+def _estimated(bundle_inputs: Inputs) -> dict[str, bytes]:
     """Return the covariance and the correlations of all rows, as the method of the release estimates them."""
-    asked = what.entry["request"]
+    request = bundle_inputs.entry["request"]
     try:
-        rel = estimate(asked["method"], what.measurement, what.requested, tuning=asked["tuning"], **asked["parameters"])
+        rel = estimate(
+            request["method"],
+            bundle_inputs.measurement,
+            bundle_inputs.requested,
+            tuning=request["tuning"],
+            **request["parameters"],
+        )
     except ValueError:  # a method may have no answer for all rows; no check needs these two files
         return {}
     if "covariance" not in rel.matrices:

@@ -36,30 +36,30 @@ _ENDS = ("estimate", "low", "high")
 
 
 def extra_files(
-    total: NoisySum, matrices: Matrices, known: UnbiasedMoments, correlations: Intervals
+    total: NoisySum, matrices: Matrices, moments: UnbiasedMoments, correlations: Intervals
 ) -> dict[str, bytes]:
     """Return the files of the folder extras that follow from a measurement."""
     facts = total.facts
-    units, one = known.scale[:, None] * known.scale[None, :], known.scale * known.scale
-    names, pairs = cells(known.columns), np.triu_indices(known.d, 1)
+    units, one = moments.scale[:, None] * moments.scale[None, :], moments.scale * moments.scale
+    names, pairs = cells(moments.columns), np.triu_indices(moments.d, 1)
     alone = [[name] for name in names]
     both = [[names[i], names[j]] for i, j in zip(*pairs, strict=True)]
-    means = _moved(entries.means(known, LEVEL), known.scale, known.origin)
-    variances = _moved(entries.variances(known, LEVEL, 0.0), one)
-    covariances = _moved(_above(entries.covariances(known, LEVEL, 0.0), pairs), units[pairs])
+    means = _rescale(entries.means(moments, LEVEL), moments.scale, moments.origin)
+    variances = _rescale(entries.variances(moments, LEVEL, 0.0), one)
+    covariances = _rescale(_above(entries.covariances(moments, LEVEL, 0.0), pairs), units[pairs])
     files = {
-        "extras/rows.csv": _lines(("what", "value", "noise_std"), _rows(total, known, matrices)),
+        "extras/rows.csv": _lines(("what", "value", "noise_std"), _rows(total, moments, matrices)),
         "extras/means.csv": _interval_lines(("column",), alone, means),
         "extras/variances.csv": _interval_lines(("column",), alone, variances),
         "extras/covariances.csv": _interval_lines(("first", "second"), both, covariances),
         "extras/correlations.csv": _interval_lines(("first", "second"), both, _above(correlations, pairs)),
         "extras/codebook.csv": _lines(HEADINGS, codebook(facts)),
-        "extras/about.csv": _lines(("about",), [[f"Every number is about {known.population}."]]),
+        "extras/about.csv": _lines(("about",), [[f"Every number is about {moments.population}."]]),
         "extras/read.py": READ_PY.encode(),
         "extras/read.R": READ_R.encode(),
     }
     if facts.classes and total.n_anchors > 1:
-        files |= _of_classes(total, known)
+        files |= _of_classes(total, moments)
     if matrices.shares is not None and matrices.shares_std is not None:
         missing, std = 1.0 - np.diag(matrices.shares), np.diag(matrices.shares_std)
         lines = ([name, *map(_number, pair)] for name, *pair in zip(names, missing, std, strict=True))
@@ -67,57 +67,57 @@ def extra_files(
     return files
 
 
-def n_eff(known: UnbiasedMoments, matrices: Matrices) -> float:
+def n_eff(moments: UnbiasedMoments, matrices: Matrices) -> float:
     """Return the number of rows whose sampling alone makes correlations as uncertain as here, as derived above."""
     variances = np.diag(matrices.regular)
-    if known.d == 1:
+    if moments.d == 1:
         noise = matrices.noise_std[0, 0] / variances[0]
-        return float(1 / (1 / known.rows + noise * noise / 2))
-    r, spread = matrices.correlation, np.sqrt(variances) / known.scale
-    noise, sampling = (v[np.triu_indices(known.d, 1)] for v in entries.correlation_variances(known, r, spread))
-    own = (1 - r * r)[np.triu_indices(known.d, 1)]
+        return float(1 / (1 / moments.rows + noise * noise / 2))
+    r, spread = matrices.correlation, np.sqrt(variances) / moments.scale
+    noise, sampling = (v[np.triu_indices(moments.d, 1)] for v in entries.correlation_variances(moments, r, spread))
+    own = (1 - r * r)[np.triu_indices(moments.d, 1)]
     there = ~np.isnan(noise)
     total = math.fsum((noise + sampling)[there].tolist())
     return math.fsum((own * own)[there].tolist()) / total if there.any() else math.nan
 
 
-def _rows(total: NoisySum, known: UnbiasedMoments, matrices: Matrices) -> Iterable[Sequence[object]]:
-    measured = known.measured
-    std = 0.0 if measured.count is None else count_std(total)
-    share = known.rows / measured.rows
-    yield "rows", _number(measured.rows), _number(std)
-    yield "independent", _number(known.rows), _number(std * share)
-    yield "n_eff", _number(n_eff(known, matrices)), _number(0.0)
+def _rows(total: NoisySum, moments: UnbiasedMoments, matrices: Matrices) -> Iterable[Sequence[object]]:
+    noisy_moment = moments.noisy_moment
+    std = 0.0 if noisy_moment.count is None else count_std(total)
+    share = moments.rows / noisy_moment.rows
+    yield "rows", _number(noisy_moment.rows), _number(std)
+    yield "independent", _number(moments.rows), _number(std * share)
+    yield "n_eff", _number(n_eff(moments, matrices)), _number(0.0)
 
 
-def _of_classes(total: NoisySum, known: UnbiasedMoments) -> dict[str, bytes]:
+def _of_classes(total: NoisySum, moments: UnbiasedMoments) -> dict[str, bytes]:
     """Return counts and means of the classes; a class with too few rows for its noise has no mean."""
     whole, names = read_sum(total, "classes"), cells(total.facts.classes)
-    found = classes_of(whole, known.d)
-    std = math.sqrt(found.of_count + max(found.shared, 0.0)) * whole.rows
+    classes = classes_of(whole, moments.d)
+    std = math.sqrt(classes.of_count + max(classes.shared, 0.0)) * whole.rows
     counts = (
-        [name, _number(share * whole.rows), _number(std)] for name, share in zip(names, found.shares, strict=True)
+        [name, _number(share * whole.rows), _number(std)] for name, share in zip(names, classes.shares, strict=True)
     )
     files = {"extras/class_counts.csv": _lines(("class", "rows", "noise_std"), counts)}
     if whole.flags is None:
-        means = np.where(found.small[:, None], np.nan, known.origin + known.scale * found.means.T)
-        files["extras/class_means.csv"] = table(means, known.columns, total.facts.classes, corner="class").encode()
+        means = np.where(classes.small[:, None], np.nan, moments.origin + moments.scale * classes.means.T)
+        files["extras/class_means.csv"] = table(means, moments.columns, total.facts.classes, corner="class").encode()
     return files
 
 
-def _moved(found: Intervals, unit: np.ndarray, origin: np.ndarray | float = 0.0) -> Intervals:
-    estimate, low, high = (origin + unit * getattr(found, end) for end in _ENDS)
-    return Intervals(estimate, low, high, found.reason)
+def _rescale(intervals: Intervals, unit: np.ndarray, origin: np.ndarray | float = 0.0) -> Intervals:
+    estimate, low, high = (origin + unit * getattr(intervals, end) for end in _ENDS)
+    return Intervals(estimate, low, high, intervals.reason)
 
 
-def _above(found: Intervals, pairs: tuple[np.ndarray, ...]) -> Intervals:
-    return Intervals(found.estimate[pairs], found.low[pairs], found.high[pairs], found.reason[pairs])
+def _above(intervals: Intervals, pairs: tuple[np.ndarray, ...]) -> Intervals:
+    return Intervals(intervals.estimate[pairs], intervals.low[pairs], intervals.high[pairs], intervals.reason[pairs])
 
 
-def _interval_lines(heads: tuple[str, ...], names: Iterable[list[str]], found: Intervals) -> bytes:
+def _interval_lines(heads: tuple[str, ...], names: Iterable[list[str]], intervals: Intervals) -> bytes:
     """Return CSV of intervals; one that is not identified has no ends, and a reason."""
-    ends = np.where(found.identified, [found.low, found.high], np.nan)
-    numbers = zip(found.estimate, *ends, found.reason, strict=True)
+    ends = np.where(intervals.identified, [intervals.low, intervals.high], np.nan)
+    numbers = zip(intervals.estimate, *ends, intervals.reason, strict=True)
     lines = ([*name, *map(_number, at), REASONS[why]] for name, (*at, why) in zip(names, numbers, strict=True))
     return _lines((*heads, "estimate", "ci_low", "ci_high", "reason"), lines)
 

@@ -17,7 +17,7 @@ import pandas as pd
 
 from privcov.bundle import front as fronts
 from privcov.bundle.front import Front
-from privcov.bundle.html import STYLE, grid, listed, section, text
+from privcov.bundle.html import STYLE, bullet_list, grid, section, text
 from privcov.core.words import SCALED, percent, plain
 from privcov.estimators.base import METHODS
 from privcov.metrics.errors import answers_to_beat, error, reference_matrix, working
@@ -79,7 +79,7 @@ def build(
     """
     from markupsafe import Markup
 
-    drawn = "" if front is None or front.picture is None else figure(front.picture, front.caption)
+    figure_html = "" if front is None or front.picture is None else figure(front.picture, front.caption)
     return (
         _environment()
         .get_template("report.html")
@@ -88,7 +88,7 @@ def build(
             provenance=provenance,
             subject=subject,
             front=front,
-            figure=Markup(drawn),
+            figure=Markup(figure_html),
             date=(date or datetime.date.today()).isoformat(),
             parts=[Markup(part) for part in parts if part],
             script=script,
@@ -115,7 +115,7 @@ def of_release(
         section("Matrices", _matrices(rel, data, against)),
         section("Statement", grid(("", ""), rel.statement.lines)),
         section("Settings", grid(("", ""), _settings(rel, data))),
-        section("How to read this", listed(_notes(rel, data))),
+        section("How to read this", bullet_list(_notes(rel, data))),
     ]
     return build(
         title or f"{card.label} on {data.name}",
@@ -147,18 +147,16 @@ def _answers_to_beat(rel: Release, data: Dataset) -> str:
 
 def _matrices(rel: Release, data: Dataset, against: str) -> str:
     reference = reference_matrix(data, rel.target, against)
-    released = working(rel.matrix, rel.scale, rel.target)
-    limit, known = colour_limit(reference), same_column(rel.kinds)
-    shown = [
-        (against.capitalize(), reference),
-        ("Released", released),
-        (f"Released less {against}", released - reference),
-    ]
+    matrix = working(rel.matrix, rel.scale, rel.target)
+    limit, same_pairs = colour_limit(reference), same_column(rel.kinds)
+    panels = [(against.capitalize(), reference), ("Released", matrix), (f"Released less {against}", matrix - reference)]
     pictures = "".join(
         figure(
-            heatmap(m, data.columns, limit, LIGHT, what=f"{name.lower()} {rel.target}", unknown=known), name, width=300
+            heatmap(m, data.columns, limit, LIGHT, what=f"{name.lower()} {rel.target}", unknown=same_pairs),
+            name,
+            width=300,
         )
-        for name, m in shown
+        for name, m in panels
     )
     unit = f", {SCALED}" if data.bounds is not None else ""
     words = f"<p>{escape(rel.target.capitalize())}{unit}. Values beyond the scale have the colour of its end.</p>"

@@ -25,29 +25,29 @@ def verdict(wrong: float, data: Dataset, rel: Release, *, correlations: bool = F
 
     With ``correlations`` the error of the correlations decides: a few columns may dominate the covariance.
     """
-    others, sample = answers_to_beat(data, rel.target), reference_matrix(data, rel.target, "sample")
+    baselines, sample = answers_to_beat(data, rel.target), reference_matrix(data, rel.target, "sample")
     if np.trace(sample) <= data.d * STILL:
         return "Nothing varies in these rows.", ""
-    trivial = others[:1] if data.d == 1 else others[:2]  # the diagonal of one column is all of the sample
-    word, lost = _word(wrong, min(level for _, level in trivial), _SMALL), ""
+    trivial = baselines[:1] if data.d == 1 else baselines[:2]  # the diagonal of one column is all of the sample
+    word, error_note = _word(wrong, min(level for _, level in trivial), _SMALL), ""
     if correlations:
         spread = np.sqrt(np.maximum(np.diag(sample), STILL))
         size = _off_diagonal(true := correlation(sample, floor=STILL))
         off = _off_diagonal(matrix_of(rel, "correlation") - true)
         noise = noise_on_entries(rel) * _off_diagonal(1 / np.outer(spread, spread))
         word = _word(off, size, _NEAR if noise <= _NEAR else 0.0)
-        lost = f"The typical error of a correlation is {off:.2g}; the typical correlation is {size:.2g}. "
+        error_note = f"The typical error of a correlation is {off:.2g}; the typical correlation is {size:.2g}. "
     remedy = ""
     if word != "Useful" and METHODS.get(rel.method).standing != "reference":
         stages = dict(waterfall(rel, data))
         cut = stages.get("Clipped", 0.0) - stages["Sample"]
         remedy = "A larger row bound would help. " if cut > stages["Post-processed"] / 2 else _REMEDY
     more = f"It is {WORSE}. " if wrong > 1 else ""
-    if word == "Useful" and data.truth is not None and wrong < others[-1][1]:
+    if word == "Useful" and data.truth is not None and wrong < baselines[-1][1]:
         more = "Nearer the truth than the sample: shrinkage removes sampling error. "
-    zero, *rest = (f"{name.removesuffix(' (not private)')} {percent(level)}" for name, level in others)
-    what = " for correlations" if correlations else " for covariances" if data.bounds is not None else ""
-    return f"{word} here{what}.", f"{lost}{more}{remedy}Other errors: {zero}; not private: {', '.join(rest)}."
+    zero, *rest = (f"{name.removesuffix(' (not private)')} {percent(level)}" for name, level in baselines)
+    purpose = " for correlations" if correlations else " for covariances" if data.bounds is not None else ""
+    return f"{word} here{purpose}.", f"{error_note}{more}{remedy}Other errors: {zero}; not private: {', '.join(rest)}."
 
 
 def noise_on_entries(rel: Release) -> float:

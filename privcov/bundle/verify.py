@@ -14,7 +14,7 @@ from pathlib import Path
 
 from privcov.bundle.archive import BundleError, must, read_place
 from privcov.bundle.derived import EXTRAS, FORMAT, VERIFY, Inputs, derived_files, manifest_of
-from privcov.bundle.inputs import INPUTS, parsed, read_inputs
+from privcov.bundle.inputs import INPUTS, parse_json, read_inputs
 from privcov.estimators.base import METHODS, MethodCard
 from privcov.releases.private_request import private_methods, private_request
 
@@ -36,12 +36,12 @@ def check(files: Mapping[str, bytes]) -> tuple[Inputs, list[str]]:
     _check_manifest(files)
     for name in INPUTS:
         must(name in files, f"{name} is missing")
-    what, sentence = read_inputs(files)
-    _check_method(what)
-    expected = derived_files(what)
+    bundle_inputs, sentence = read_inputs(files)
+    _check_method(bundle_inputs)
+    expected = derived_files(bundle_inputs)
     _compare(files, expected)
     loose = sorted({*files} & {*EXTRAS})
-    return what, [
+    return bundle_inputs, [
         f"Files: {len(files)}, each as listed, none unlisted.",
         f"Guarantee: {sentence}",
         f"Derived again from the measurement, equal byte for byte: {len(expected) - len(INPUTS)} files, "
@@ -52,23 +52,30 @@ def check(files: Mapping[str, bytes]) -> tuple[Inputs, list[str]]:
     ]
 
 
-def _check_method(what: Inputs) -> None:
+def _check_method(bundle_inputs: Inputs) -> None:
     """Check that the method can have made the measurement: its parameters, its noise, its anchor."""
-    request, event = what.entry["request"], what.measurement.event
+    request, event = bundle_inputs.entry["request"], bundle_inputs.measurement.event
     method, own = request["method"], request["parameters"]
     must(method in [card.key for card in private_methods()], "the method is none that private rows are offered")
     _check_parameters(own, METHODS.get(method))
     try:
-        asked = private_request(
-            method, what.measurement.declared, what.requested, request["centre"], {**own, "tuning": request["tuning"]}
+        method_request = private_request(
+            method,
+            bundle_inputs.measurement.original_facts,
+            bundle_inputs.requested,
+            request["centre"],
+            {**own, "tuning": request["tuning"]},
         )
-        planned = asked.event()
+        planned_event = method_request.event()
     except (ValueError, TypeError) as problem:
         raise BundleError(f"ledger_entry.json: {_ascii(problem)}") from None
-    must(planned.mechanism == event.mechanism, f"the method draws no {event.mechanism} noise")
-    must(bool(asked.wanted.search) == (what.measurement.search is not None), "the method searches for no row bound")
-    must(planned.statistic == event.statistic, "the method measures with another anchor")
-    must(asked.input.tuning == request["tuning"], "the method does not record this tuning")
+    must(planned_event.mechanism == event.mechanism, f"the method draws no {event.mechanism} noise")
+    must(
+        bool(method_request.query.search) == (bundle_inputs.measurement.search is not None),
+        "the method searches for no row bound",
+    )
+    must(planned_event.statistic == event.statistic, "the method measures with another anchor")
+    must(method_request.input.tuning == request["tuning"], "the method does not record this tuning")
 
 
 def _ascii(problem: Exception) -> str:
@@ -77,30 +84,30 @@ def _ascii(problem: Exception) -> str:
 
 def _compare(files: Mapping[str, bytes], expected: Mapping[str, bytes]) -> None:
     """Compare every file with what follows from the inputs, byte for byte."""
-    given = {name: raw for name, raw in files.items() if name not in EXTRAS and name != "manifest.json"}
-    for name in sorted({*expected, *given} - {"verify.py"}):
-        must(name in given, f"{name} is missing")
+    contents = {name: raw for name, raw in files.items() if name not in EXTRAS and name != "manifest.json"}
+    for name in sorted({*expected, *contents} - {"verify.py"}):
+        must(name in contents, f"{name} is missing")
         must(name in expected, f"{name!a} is not a file of this bundle")
-        must(given[name] == expected[name], f"{name} does not follow from the measurement")
-    must("verify.py" in given, "verify.py is missing")
+        must(contents[name] == expected[name], f"{name} does not follow from the measurement")
+    must("verify.py" in contents, "verify.py is missing")
     must(
-        given["verify.py"] == VERIFY.read_bytes(),
+        contents["verify.py"] == VERIFY.read_bytes(),
         "all files but one follow from the measurement, and verify.py is not the one that checks here: it was altered, "
         "or written by another version of privcov. Do not run it; check with that version, or make the bundle again",
     )
 
 
-def _check_parameters(given: dict, card: MethodCard) -> None:
+def _check_parameters(parameters: dict, card: MethodCard) -> None:
     """Check that the request has the parameters of its method, each with a value that the method takes."""
-    for name in sorted(set(given) - {spec.name for spec in card.parameters}):
+    for name in sorted(set(parameters) - {spec.name for spec in card.parameters}):
         raise BundleError(f"ledger_entry.json: {card.key} has no parameter {name!a}")
     for spec in card.parameters:
-        must(spec.name in given, f"ledger_entry.json: the request lacks the parameter {spec.name} of {card.key}")
+        must(spec.name in parameters, f"ledger_entry.json: the request lacks the parameter {spec.name} of {card.key}")
         try:
-            value = spec.check(given[spec.name])
+            value = spec.check(parameters[spec.name])
         except ValueError as problem:
             raise BundleError(f"ledger_entry.json: {_ascii(problem)}") from None
-        must(repr(value) == repr(given[spec.name]), f"ledger_entry.json: {spec.name} is written in another way")
+        must(repr(value) == repr(parameters[spec.name]), f"ledger_entry.json: {spec.name} is written in another way")
 
 
 # --- files --------------------------------------------------------------------------------------------------
@@ -109,7 +116,7 @@ def _check_parameters(given: dict, card: MethodCard) -> None:
 def _check_manifest(files: Mapping[str, bytes]) -> None:
     must("manifest.json" in files, "manifest.json is missing")
     raw = files["manifest.json"]
-    manifest = parsed("manifest.json", raw)
+    manifest = parse_json("manifest.json", raw)
     must(isinstance(manifest, dict) and isinstance(manifest.get("files"), dict), "manifest.json lists no files")
     number = manifest.get("format")
     must(
@@ -120,8 +127,8 @@ def _check_manifest(files: Mapping[str, bytes]) -> None:
         must(name in manifest["files"], f"unlisted file {name!a}")
         must(name in files, f"{name!a} is missing")
         must(hashlib.sha256(files[name]).hexdigest() == manifest["files"][name], f"{name!a} was changed")
-    listed = {name: content for name, content in files.items() if name != "manifest.json"}
-    must(raw == manifest_of(listed), "manifest.json is not as it was written")
+    contents = {name: content for name, content in files.items() if name != "manifest.json"}
+    must(raw == manifest_of(contents), "manifest.json is not as it was written")
 
 
 # --- the command --------------------------------------------------------------------------------------------

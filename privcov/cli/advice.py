@@ -54,20 +54,22 @@ def _advice(options: argparse.Namespace) -> None:
     if options.n is None and not options.rows:
         raise ValueError("advice needs --n, the number of rows.")
     if options.error is None:
-        found = expect(options.n, d, guarantee, **supposed)
+        expectation = expect(options.n, d, guarantee, **supposed)
     else:
-        wanted = checks.in_range("--error", options.error, 1e-4, 100.0)
+        target_error = checks.in_range("--error", options.error, 1e-4, 100.0)
         if options.rows:
-            found = least_rows(wanted, d, guarantee, **supposed)
+            expectation = least_rows(target_error, d, guarantee, **supposed)
         else:
-            found = least_level(wanted, options.n, d, guarantee, **supposed)
+            expectation = least_level(target_error, options.n, d, guarantee, **supposed)
     if options.json:
-        shown = {field.name: getattr(found, field.name) for field in dataclasses.fields(found) if field.repr}
-        reached = options.error is None or found.error <= options.error
-        print_json(shown | {"guarantee": to_dict(found.guarantee), "reached": reached})
+        fields = {
+            field.name: getattr(expectation, field.name) for field in dataclasses.fields(expectation) if field.repr
+        }
+        reached = options.error is None or expectation.error <= options.error
+        print_json(fields | {"guarantee": to_dict(expectation.guarantee), "reached": reached})
         return
-    if options.error is not None and found.error > options.error:
+    if options.error is not None and expectation.error > options.error:
         print(
             f"No {'number of rows' if options.rows else 'level'} that is searched gives {options.error:.1%}. The last:"
         )
-    print(found)
+    print(expectation)

@@ -41,8 +41,8 @@ def _check(options: argparse.Namespace) -> None:
             | {"unlisted": result.unlisted, "advice": advice(result)}
         )
         return
-    declared = [f"  {column.name}: {column.in_words}" for column in declaration.columns]
-    print(*report(result), "", "Declared, with what follows from ranges:", *declared, sep="\n")
+    lines = [f"  {column.name}: {column.in_words}" for column in declaration.columns]
+    print(*report(result), "", "Declared, with what follows from ranges:", *lines, sep="\n")
 
 
 def read_declaration(path: Path) -> Declaration:
@@ -61,7 +61,7 @@ def looked_at(declaration: Declaration, data: Sequence[str]) -> OwnerCheck:
     """Return the owner's check of declared files, with progress that shows no number of rows."""
     from privcov.steward.check import check_files
 
-    bar = Bar(sys.stderr, show_rows=False, what="check ")
+    bar = Bar(sys.stderr, show_rows=False, label="check ")
     try:
         return check_files(declaration, data, bar)
     finally:
@@ -78,9 +78,9 @@ def stop_if_unreadable(declaration: Declaration, data: Sequence[str], accepted: 
     result = looked_at(declaration, data)
     lacking = [c for c in result.columns if c.wasted and c.name not in accepted]
     if lacking:
-        named = "; ".join(f"{c.name!r} ({next(iter(c.looks), 'all cells missing')})" for c in lacking)
+        listing = "; ".join(f"{c.name!r} ({next(iter(c.looks), 'all cells missing')})" for c in lacking)
         raise ValueError(
-            f"Nothing was spent. There is hardly a readable number, or none, in {named}. Correct the file, "
+            f"Nothing was spent. There is hardly a readable number, or none, in {listing}. Correct the file, "
             f"declare the table without such columns, or give --accept-unreadable and their names. "
             f"Owner's view, {MARK}."
         )

@@ -38,7 +38,7 @@ def _declare(options: argparse.Namespace) -> None:
     from privcov.tables.readers.facts import quote
     from privcov.tables.readers.kinds import NUMBER, kind_by_name
 
-    streams.check_place(options.out, needed=[options.table, options.columns])
+    streams.check_place(options.out, required_files=[options.table, options.columns])
     if options.out and options.out.is_file() and options.out.stat().st_size:
         raise ValueError(
             f"--out {options.out} is there already and may be filled in. Choose another name, or remove the file."
@@ -46,8 +46,8 @@ def _declare(options: argparse.Namespace) -> None:
     separator = _SEPARATORS.get(options.separator, options.separator)
     further = {name: getattr(options, name) for name in ("thousands", "header_row", "sheet")}
     header = header_of(options.table, separator, options.decimal, options.encoding, **further)
-    declared = columns_of(_text(options.columns), options.decimal or ".") if options.columns else ()
-    columns = declared or tuple(map(Column, header.columns))
+    file_columns = columns_of(_text(options.columns), options.decimal or ".") if options.columns else ()
+    columns = file_columns or tuple(map(Column, header.columns))
     between = _TEXT.get(options.out.suffix.lower()) if options.out else None
     if between:
         streams.answer(text_of(columns, between, options.decimal or "."), options.out)
@@ -55,8 +55,8 @@ def _declare(options: argparse.Namespace) -> None:
         streams.answer(template(header, columns), options.out)
     doubtful = [c.name for c in columns if c.kind == NUMBER != kind_by_name(c.name)]
     if doubtful:
-        named = ", ".join(map(quote, doubtful[:5])) + (f" and {len(doubtful) - 5} more" if len(doubtful) > 5 else "")
-        print(f"Their names sound like text or dates, so give them another kind than number: {named}.", file=sys.stderr)
+        names = ", ".join(map(quote, doubtful[:5])) + (f" and {len(doubtful) - 5} more" if len(doubtful) > 5 else "")
+        print(f"Their names sound like text or dates, so give them another kind than number: {names}.", file=sys.stderr)
     if header.dialect and header.dialect["decimal"] is None:
         print("The decimal mark is never guessed: give --decimal . or --decimal , as the file has it.", file=sys.stderr)
 

@@ -40,9 +40,13 @@ def add_ledger(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def _ledger(options: argparse.Namespace) -> None:
     from privcov.core import checks
 
-    known = ("number", "out", "declaration", *_LIMITS, "yes")
-    given = {name for name in known if getattr(options, name) not in (None, "") and getattr(options, name) is not False}
-    if wrong := sorted(given - {*_TAKES.get(options.what, ())}):
+    option_names = ("number", "out", "declaration", *_LIMITS, "yes")
+    passed_options = {
+        name
+        for name in option_names
+        if getattr(options, name) not in (None, "") and getattr(options, name) is not False
+    }
+    if wrong := sorted(passed_options - {*_TAKES.get(options.what, ())}):
         raise ValueError(f"ledger {options.what} takes no {', '.join(wrong)}. Leave it out.")
     if options.what == "begin-anew":
         _begin_anew(options)
@@ -71,9 +75,9 @@ def _ledger(options: argparse.Namespace) -> None:
         if options.what == "show":
             for entry in entries:
                 unit = "epsilon" if entry.cost.kind == "pure" else "rho"
-                what = entry.request.get("method", "")
+                method = entry.request.get("method", "")
                 print(
-                    f"  {entry.number} {entry.reserved_at} {entry.state} {what} {unit} {float(entry.cost.amount):.9g}"
+                    f"  {entry.number} {entry.reserved_at} {entry.state} {method} {unit} {float(entry.cost.amount):.9g}"
                 )
 
 
@@ -84,10 +88,10 @@ def _bundle(options: argparse.Namespace) -> None:
     from privcov.ledger import default_path
     from privcov.ledger.access import NAMES
 
-    declared = check.read_declaration(options.declaration) if options.declaration else None
+    owner_declaration = check.read_declaration(options.declaration) if options.declaration else None
     record = options.ledger or default_path()
     files = [record.with_name(record.name + end) for end in NAMES]
-    streams.check_place(options.out, needed=[*files, options.declaration])
+    streams.check_place(options.out, required_files=[*files, options.declaration])
     ledger = privcov.Ledger(options.ledger)
     entries = {entry.number: entry for entry in ledger.entries(options.name)}
     if options.number not in entries:
@@ -97,7 +101,7 @@ def _bundle(options: argparse.Namespace) -> None:
     answer = ledger.stored(entry.token)
     if answer is None:
         raise ValueError(f"Release {entry.number} of {options.name!r} is {entry.state} and has no stored answer.")
-    declaration = None if declared is None else json.loads(declared.to_json())
+    declaration = None if owner_declaration is None else json.loads(owner_declaration.to_json())
     raw = bundle_of(open_stored(answer), entry.to_dict(), declaration)
     streams.write(options.out, raw)
     print(options.out)

@@ -49,8 +49,8 @@ def guarantee_of(options: argparse.Namespace) -> privcov.PureDP | privcov.Approx
     """Return the guarantee that the options name. Raises ValueError for none or several."""
     from privcov.core import checks
 
-    given = (options.epsilon is not None, options.delta is not None, options.rho is not None)
-    if given not in ((False, False, True), (True, True, False), (True, False, False)):
+    presence = (options.epsilon is not None, options.delta is not None, options.rho is not None)
+    if presence not in ((False, False, True), (True, True, False), (True, False, False)):
         raise ValueError("Give --rho, or --epsilon, or --epsilon and --delta.")
     for name, (low, high) in _LEVELS.items():  # beyond them the arithmetic of a cost overflows
         if (level := getattr(options, name)) is not None:

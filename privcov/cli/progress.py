@@ -15,28 +15,28 @@ _REDRAW_SECONDS = 0.1
 @contextlib.contextmanager
 def progress(show_rows: bool) -> Iterator[Bar]:
     """Yield what `from_files` calls while it reads; the line on a terminal is ended whatever happens."""
-    shown = Bar(sys.stderr, show_rows)
+    bar = Bar(sys.stderr, show_rows)
     try:
-        yield shown
+        yield bar
     finally:
-        shown.end()
+        bar.end()
 
 
 class Bar:
     """Progress of a pass on a stream: one line that is drawn again on a terminal, else a line per tenth.
 
     ``show_rows`` is False where the number of rows is not public. Then only times are shown, and a log gets only the
-    last one: the size of a block is known, so the share that is done after it would reveal the number of rows. ``what``
-    is printed first.
+    last one: the size of a block is known, so the share that is done after it would reveal the number of rows.
+    ``label`` is printed first.
     """
 
-    def __init__(self, stream: TextIO, show_rows: bool, what: str = "") -> None:
-        self.stream, self.show_rows, self.what, self.terminal = stream, show_rows, what, stream.isatty()
+    def __init__(self, stream: TextIO, show_rows: bool, label: str = "") -> None:
+        self.stream, self.show_rows, self.label, self.terminal = stream, show_rows, label, stream.isatty()
         self.tenth, self.drawn, self.width = 0, 0.0, 0
 
     def __call__(self, rows: int, total: int, seconds: float) -> None:
         """Show that ``rows`` of ``total`` rows were read after so many seconds."""
-        words = self.what + line(rows, total, seconds, self.show_rows)
+        words = self.label + line(rows, total, seconds, self.show_rows)
         if self.terminal:
             if rows < total and time.monotonic() - self.drawn < _REDRAW_SECONDS:
                 return
@@ -59,8 +59,8 @@ def line(rows: int, total: int, seconds: float, show_rows: bool) -> str:
     done = rows >= total
     if not show_rows:
         return "done in " + clock(seconds) if done else clock(seconds) + " so far"
-    left = "done in " + clock(seconds) if done else clock(seconds * (total - rows) / rows) + " left"
-    return f"{rows / total:4.0%}, {rows:,} of {total:,} rows, {rows / max(seconds, 1e-9):,.0f} rows/s, {left}"
+    time_text = "done in " + clock(seconds) if done else clock(seconds * (total - rows) / rows) + " left"
+    return f"{rows / total:4.0%}, {rows:,} of {total:,} rows, {rows / max(seconds, 1e-9):,.0f} rows/s, {time_text}"
 
 
 def clock(seconds: float) -> str:
@@ -72,7 +72,7 @@ def clock(seconds: float) -> str:
     return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-def counted(done: int, total: int, rows: list[dict]) -> None:
+def print_progress(done: int, total: int, rows: list[dict]) -> None:
     """Print how many cells are done, of all: one line on a terminal, else a line per tenth."""
     if sys.stderr.isatty():
         print(f"\r{done}/{total}", end="\n" if done == total else "", file=sys.stderr)

@@ -55,12 +55,12 @@ def _release(options: argparse.Namespace) -> None:
     guarantee = guarantee_of(options)
     METHODS.get(options.method or USUAL[0])  # a key that is none is refused before a row is read
     declaration = check.read_declaration(options.declaration)
-    streams.check_place(options.out, needed=_needed(options))
-    streams.check_place(options.bundle, "--bundle", [*_needed(options), options.out])
+    streams.check_place(options.out, required_files=_release_files(options))
+    streams.check_place(options.bundle, "--bundle", [*_release_files(options), options.out])
     if options.expected_rows is not None and declaration.n_public:
         raise ValueError("--expected-rows is for a hidden number of rows, and the declaration says that it is public.")
     ledger, name = privcov.Ledger(options.ledger), declaration.name.strip()
-    known = len(ledger.entries(name))
+    count_before = len(ledger.entries(name))
     with (
         progress(show_rows=declaration.n_public and not declaration.person) as bar,
         _explain_interruption(ledger, name),
@@ -88,20 +88,20 @@ def _release(options: argparse.Namespace) -> None:
     if options.bundle:
         _save_bundle(release, options.bundle, declaration)
     print(release.statement, file=sys.stderr)
-    if len(ledger.entries(name)) == known:
+    if len(ledger.entries(name)) == count_before:
         print("Nothing was spent: the ledger had this release already.", file=sys.stderr)
     print(ledger.account(name).sentence, file=sys.stderr)
 
 
-def _needed(options: argparse.Namespace) -> list[Path]:
+def _release_files(options: argparse.Namespace) -> list[Path]:
     """Return every file that a release reads or keeps its record in."""
     from privcov.ledger import default_path
     from privcov.ledger.access import NAMES
-    from privcov.tables.readers.reading import listed
+    from privcov.tables.readers.reading import list_files
 
     ledger = options.ledger or default_path()
     record = [ledger.with_name(ledger.name + end) for end in NAMES]
-    return [options.declaration, *map(Path, listed(options.data)), *record]
+    return [options.declaration, *map(Path, list_files(options.data)), *record]
 
 
 @contextlib.contextmanager

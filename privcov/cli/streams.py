@@ -104,7 +104,7 @@ def _place(problem: BaseException) -> str:
 # --- answers ------------------------------------------------------------------------------------------------
 
 
-def check_place(out: Path | None, option: str = "--out", needed: Iterable[Path | None] = ()) -> None:
+def check_place(out: Path | None, option: str = "--out", required_files: Iterable[Path | None] = ()) -> None:
     """Raise ValueError where the answer could not be written, or would replace a file that is needed."""
     if out is None:
         return
@@ -114,7 +114,7 @@ def check_place(out: Path | None, option: str = "--out", needed: Iterable[Path |
         )
     if not os.access(out if out.exists() else out.parent, os.W_OK):
         raise ValueError(f"{option} {out} cannot be written. Choose another place.")
-    for file in needed:
+    for file in required_files:
         if file is not None and (
             out.resolve() == file.resolve() or (out.is_file() and file.exists() and out.samefile(file))
         ):

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from privcov.cli import streams
-from privcov.cli.progress import counted
+from privcov.cli.progress import print_progress
 
 
 def add_study(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -30,20 +30,20 @@ def _run(options: argparse.Namespace) -> None:
     from privcov.studies.store import Store
 
     _check_workers(options)
-    streams.check_place(options.out, needed=[options.plan])
-    plans, store, kept = saved.read(options.plan.read_bytes()), None if options.fresh else Store(), 0
+    streams.check_place(options.out, required_files=[options.plan])
+    plans, store, n_reused = saved.read(options.plan.read_bytes()), None if options.fresh else Store(), 0
 
     def tell(done: int, total: int, cell: list[dict]) -> None:
-        nonlocal kept
+        nonlocal n_reused
         assert isinstance(cell, Cell)
-        kept += cell.reused
-        counted(done, total, cell)
+        n_reused += cell.reused
+        print_progress(done, total, cell)
 
     with cluster.on(options.cluster) if options.cluster else contextlib.nullcontext():
         table = saved.run(plans, tell, store, workers=options.workers)
-    if kept:
+    if n_reused:
         assert store is not None, "only a store has runs from before"
-        print(f"{kept:,} of these runs were computed before and came from {store.path}.", file=sys.stderr)
+        print(f"{n_reused:,} of these runs were computed before and came from {store.path}.", file=sys.stderr)
     streams.answer(table.to_csv(index=False), options.out)
 
 

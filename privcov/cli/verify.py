@@ -33,10 +33,10 @@ def _verify(options: argparse.Namespace) -> None:
             f"folder, and give the command again with {place}."
         )
     if options.json:
-        told = io.StringIO()
-        with contextlib.redirect_stdout(told):
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
             problem = verify(options.bundle)
-        print_json({"holds": not problem, "lines": told.getvalue().splitlines()})
+        print_json({"holds": not problem, "lines": output.getvalue().splitlines()})
     else:
         problem = verify(options.bundle)
     if problem:

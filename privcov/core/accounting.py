@@ -209,68 +209,68 @@ def _up(x: Fraction) -> float:
     return f if Fraction(f) >= x else math.nextafter(f, math.inf)
 
 
-def compose(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | None:
+def compose(events: tuple[Event, ...], target: Guarantee) -> Guarantee | None:
     """Return the guarantee that the events give, in the kind that was asked for.
 
     Gaussian steps compose exactly (mu^2 adds) and pure steps add epsilon. A mixture under (epsilon, delta) is computed
     in both valid ways, the pure part with the Gaussian curve, and all of it as zCDP; the better result counts. With a
     discrete Gaussian step, all steps are composed as zCDP. A Wishart step has a curve of its own, and must be alone.
     """
-    if not events or isinstance(asked, NoPrivacy):
+    if not events or isinstance(target, NoPrivacy):
         return None
     wishart = [e for e in events if e.mechanism == "wishart"]
     mu2, pure = gaussian_square(events), pure_sum(events)
     discrete = any(e.mechanism == "discrete-gaussian" for e in events)
-    if isinstance(asked, PureDP):
+    if isinstance(target, PureDP):
         if mu2 or wishart or discrete:
             raise TypeError("Gaussian and additive Wishart noise give no pure DP; ask for ApproxDP or ZCDP.")
         return PureDP(_up(pure))
-    if isinstance(asked, ZCDP):
+    if isinstance(target, ZCDP):
         return ZCDP(_up(zcdp_sum(events)))
     if wishart:
         if len(events) > 1:
             raise TypeError("Additive Wishart noise is accounted alone, not together with other steps.")
-        delta = max(delta_of_wishart_event(wishart[0], asked.epsilon), _SMALLEST_DELTA)
+        delta = max(delta_of_wishart_event(wishart[0], target.epsilon), _SMALLEST_DELTA)
         # A delta of 1 guarantees nothing; the type ends just below, and the statement prints it as 1.
-        return ApproxDP(asked.epsilon, min(delta, math.nextafter(1.0, 0.0)))
+        return ApproxDP(target.epsilon, min(delta, math.nextafter(1.0, 0.0)))
     if discrete:
-        return _through_zcdp(events, asked)
+        return _through_zcdp(events, target)
     if not mu2:
         total = PureDP(_up(pure))
-        return total if total.epsilon <= asked.epsilon else _smaller(total, _through_zcdp(events, asked))
+        return total if total.epsilon <= target.epsilon else _smaller(total, _through_zcdp(events, target))
     mu = math.nextafter(math.sqrt(_up(mu2)), math.inf) if len(events) > 1 else _single_mu(events[0])
-    left = _down(max(Fraction(asked.epsilon) - pure, Fraction(0)))
-    if pure <= Fraction(asked.epsilon) and delta_of_gaussian(left, mu) <= asked.delta:
-        return ApproxDP(asked.epsilon, delta_of_gaussian(left, mu))
-    direct = ApproxDP(_up(pure + Fraction(epsilon_of_gaussian(asked.delta, mu))), asked.delta)
-    return direct if not pure else _smaller(direct, _through_zcdp(events, asked))
+    remaining_epsilon = _down(max(Fraction(target.epsilon) - pure, Fraction(0)))
+    if pure <= Fraction(target.epsilon) and delta_of_gaussian(remaining_epsilon, mu) <= target.delta:
+        return ApproxDP(target.epsilon, delta_of_gaussian(remaining_epsilon, mu))
+    direct = ApproxDP(_up(pure + Fraction(epsilon_of_gaussian(target.delta, mu))), target.delta)
+    return direct if not pure else _smaller(direct, _through_zcdp(events, target))
 
 
-def _through_zcdp(events: tuple[Event, ...], asked: ApproxDP) -> ApproxDP:
+def _through_zcdp(events: tuple[Event, ...], target: ApproxDP) -> ApproxDP:
     """Return the (epsilon, delta) statement of the events by way of zCDP, at the delta that was asked for."""
     rho = zcdp_sum(events)
-    epsilon = max(zcdp_to_approx(_up(rho), asked.delta), 1e-300)
+    epsilon = max(zcdp_to_approx(_up(rho), target.delta), 1e-300)
     # The numerical conversion is not monotone in its last digits, so a smaller rho may give a larger epsilon. But a rho
     # below one that implies the pair implies it too, whatever the digits.
-    if epsilon > asked.epsilon and rho <= Fraction(approx_to_zcdp(asked.epsilon, asked.delta)):
-        epsilon = asked.epsilon
-    return ApproxDP(epsilon, asked.delta)
+    if epsilon > target.epsilon and rho <= Fraction(approx_to_zcdp(target.epsilon, target.delta)):
+        epsilon = target.epsilon
+    return ApproxDP(epsilon, target.delta)
 
 
 def _smaller(one: PureDP | ApproxDP, other: ApproxDP) -> PureDP | ApproxDP:
     return other if other.epsilon < one.epsilon else one
 
 
-def actual_guarantee(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | None:
+def actual_guarantee(events: tuple[Event, ...], target: Guarantee) -> Guarantee | None:
     """Return the guarantee that the events give when the claim may be false, as for a published calibration.
 
     Like `compose`, but where pure DP was claimed and the steps give none, the result is their (epsilon, delta).
     """
     try:
-        return compose(events, asked)
+        return compose(events, target)
     except TypeError:
-        if isinstance(asked, PureDP):
-            return compose(events, ApproxDP(asked.epsilon, 0.5))
+        if isinstance(target, PureDP):
+            return compose(events, ApproxDP(target.epsilon, 0.5))
         raise
 
 
@@ -278,17 +278,17 @@ def _single_mu(event: Event) -> float:
     return _up(Fraction(event.sensitivity) / Fraction(event.scale))
 
 
-def covers(asked: Guarantee, given: Guarantee | None) -> bool:
-    """Return True when ``given``, from `compose`, is at least as strong as ``asked``."""
-    if given is None or isinstance(asked, NoPrivacy):
-        return given is None
-    if isinstance(asked, ZCDP):
-        return isinstance(given, ZCDP) and given.rho <= asked.rho
-    if isinstance(given, PureDP):
-        return given.epsilon <= asked.epsilon
-    if not (isinstance(asked, ApproxDP) and isinstance(given, ApproxDP)):
+def covers(target: Guarantee, actual: Guarantee | None) -> bool:
+    """Return True when ``actual``, from `compose`, is at least as strong as ``target``."""
+    if actual is None or isinstance(target, NoPrivacy):
+        return actual is None
+    if isinstance(target, ZCDP):
+        return isinstance(actual, ZCDP) and actual.rho <= target.rho
+    if isinstance(actual, PureDP):
+        return actual.epsilon <= target.epsilon
+    if not (isinstance(target, ApproxDP) and isinstance(actual, ApproxDP)):
         return False
-    return given.epsilon <= asked.epsilon and given.delta <= asked.delta
+    return actual.epsilon <= target.epsilon and actual.delta <= target.delta
 
 
 def group(guarantee: Given, k: int) -> Given:
@@ -500,18 +500,18 @@ def attacker_success(guarantee: Guarantee | GaussianDP | None) -> float:
 _PINSKER = 1.2  # rho to which the curve gives nothing better
 
 
-def trade_off_of(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | GaussianDP | None:
+def trade_off_of(events: tuple[Event, ...], target: Guarantee) -> Guarantee | GaussianDP | None:
     """Return the tightest known guarantee of the events, from which an attacker's success follows."""
     if not events:
-        return asked if isinstance(asked, NoPrivacy) else None
+        return target if isinstance(target, NoPrivacy) else None
     mu2 = gaussian_square(events)
     if any(e.mechanism == "discrete-gaussian" for e in events):
         return ZCDP(_up(zcdp_sum(events)))
     if mu2 and not pure_sum(events):
         return GaussianDP(math.sqrt(_up(mu2)))
-    return actual_guarantee(events, asked)
+    return actual_guarantee(events, target)
 
 
-def attacker_on_events(events: tuple[Event, ...], asked: Guarantee) -> float:
+def attacker_on_events(events: tuple[Event, ...], target: Guarantee) -> float:
     """Return `attacker_success` for the events: exact when every step is continuous Gaussian noise."""
-    return attacker_success(trade_off_of(events, asked))
+    return attacker_success(trade_off_of(events, target))

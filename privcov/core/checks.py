@@ -52,7 +52,7 @@ def explained(called: Called) -> Called:
 
     @functools.wraps(called)
     def explaining(*args: Any, **kwargs: Any) -> Any:
-        names = list(_taken(called))
+        names = list(_parameter_forms(called))
         args = (
             tuple(_as_taken(called, name, value) for name, value in zip(names, args, strict=False)) + args[len(names) :]
         )
@@ -62,31 +62,33 @@ def explained(called: Called) -> Called:
         except TypeError as problem:
             if problem.__traceback__ is None or problem.__traceback__.tb_next is not None:
                 raise  # from inside
-            raise TypeError(_which(called, str(problem), kwargs)) from None
+            raise TypeError(_argument_error(called, str(problem), kwargs)) from None
 
     return explaining  # type: ignore[return-value] # the same signature
 
 
 @functools.lru_cache(maxsize=256)
-def _taken(called: Callable) -> dict[str, str]:
+def _parameter_forms(called: Callable) -> dict[str, str]:
     """Return what each parameter takes by its annotation: "one" value, a "list", "many" values, or "" for anything."""
     import inspect
 
-    found: dict[str, str] = {}
+    forms: dict[str, str] = {}
     if called.__module__.startswith("privcov.sklearn"):  # scikit-learn's models check nothing before fit
-        return found
+        return forms
     for one in inspect.signature(called).parameters.values():
         words = set(re.findall(r"[A-Za-z_]\w*", re.sub(r"['\"][^'\"]*['\"]", "", str(one.annotation))))
         takes = "one" if words <= _ONE else "list" if words <= _SOME else "many" if words & _MANY else ""
-        found[one.name] = takes if words and one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL) else ""
-    return found
+        forms[one.name] = takes if words and one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL) else ""
+    return forms
 
 
 def _as_taken(called: Callable, name: str, value: Any) -> Any:
     """Return an argument, a list for an array where a list is taken; raise TypeError for a table, or for one number."""
-    takes = _taken(called).get(name, "")
+    takes = _parameter_forms(called).get(name, "")
     if takes in ("list", "many") and name != "usual" and isinstance(value, (int, float, np.number)):
-        raise TypeError(f"{name} takes a list, got {told(value)}. Write [{told(value)}], if one value is meant.")
+        raise TypeError(
+            f"{name} takes a list, got {describe(value)}. Write [{describe(value)}], if one value is meant."
+        )
     if takes in ("", "many") or not is_many(value):
         return value
     table = getattr(value, "ndim", 1) != 1
@@ -94,9 +96,9 @@ def _as_taken(called: Callable, name: str, value: Any) -> Any:
         table = any(isinstance(one, list) or getattr(one, "ndim", 0) for one in value)
     if takes == "one" or table:
         remedy = _ELSEWHERE.get(name, _OF_COLUMNS.get(name, ""))
-        wanted = "one value" if takes == "one" else "a list of single values"
+        form = "one value" if takes == "one" else "a list of single values"
         raise TypeError(
-            _finish(f"{name} takes {wanted}, got {told(value)}{' of lists' if takes != 'one' else ''}", remedy)
+            _finish(f"{name} takes {form}, got {describe(value)}{' of lists' if takes != 'one' else ''}", remedy)
         )
     return value.tolist() if hasattr(value, "tolist") else value
 
@@ -110,13 +112,13 @@ def is_many(value: object) -> bool:
     return any(hasattr(value, name) for name in ("__iter__", "__array__", "iloc"))
 
 
-def told(value: object) -> str:
+def describe(value: object) -> str:
     """Return a value for a message; only the type of a table or a list."""
     value = value.item() if isinstance(value, np.generic) else value
     return type(value).__name__ if is_many(value) else f"{value!r:.80}"
 
 
-def _which(called: Callable, problem: str, given: Iterable[str]) -> str:
+def _argument_error(called: Callable, problem: str, arguments: Iterable[str]) -> str:
     """Return the error text for wrong arguments, with the accepted ones."""
     import inspect
 
@@ -125,14 +127,14 @@ def _which(called: Callable, problem: str, given: Iterable[str]) -> str:
         return f"Make a {owner} with {owner}.from_rows(table, bounds={{column: (low, high)}})."
     takes = inspect.signature(called).parameters.values()
     names = [one.name for one in takes if one.name not in ("self", "cls") and one.kind != one.VAR_KEYWORD]
-    strange = [name for name in given if name not in names]
+    strange = [name for name in arguments if name not in names]
     concerned = [*strange, *(name for name in ("guarantee", "epsilon", "rho", "delta") if f"'{name}'" in problem)]
     concerned += ["guarantee"] if "DP.__init__" in problem else []
     seeded = "random_state" in strange and "noise_seed" in names
     remedy = next((_ELSEWHERE[name] for name in concerned if name in _ELSEWHERE), "")
     remedy = "The seed of rows and noise is seed=, of the noise alone noise_seed=." if seeded else remedy
-    said = _finish(f"{problem.replace('.__init__', '')}. It takes {', '.join(names)}", remedy)
-    return said if remedy or not strange else said + meant(strange[0], names)
+    message = _finish(f"{problem.replace('.__init__', '')}. It takes {', '.join(names)}", remedy)
+    return message if remedy or not strange else message + suggest(strange[0], names)
 
 
 def _finish(sentence: str, remedy: str) -> str:
@@ -142,13 +144,13 @@ def _finish(sentence: str, remedy: str) -> str:
 def number(name: str, value: object) -> float:
     """Return ``value`` as a finite float."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise ValueError(_finish(f"{name} must be a number, got {name}={told(value)}", _OF_COLUMNS.get(name, "")))
+        raise ValueError(_finish(f"{name} must be a number, got {name}={describe(value)}", _OF_COLUMNS.get(name, "")))
     try:
         x = float(value)
     except OverflowError:  # an int beyond the largest float
         x = math.inf
     if not math.isfinite(x):
-        raise ValueError(f"{name} must be finite, got {name}={told(value)}.")
+        raise ValueError(f"{name} must be finite, got {name}={describe(value)}.")
     return x
 
 
@@ -190,14 +192,14 @@ def whole(name: str, value: Any, low: float, high: float | None = None, remedy: 
 def one_of(name: str, value: Any, choices: tuple[Choice, ...], remedy: str = "") -> Choice:
     """Return ``value`` itself, where it is one of ``choices``."""
     if is_many(value) or value not in choices:
-        listed = ", ".join(map(repr, choices))
+        listing = ", ".join(map(repr, choices))
         raise ValueError(
-            _finish(f"{name} must be one of {listed}, got {name}={told(value)}", remedy) + meant(value, choices)
+            _finish(f"{name} must be one of {listing}, got {name}={describe(value)}", remedy) + suggest(value, choices)
         )
     return value
 
 
-def meant(value: object, choices: Iterable[object]) -> str:
+def suggest(value: object, choices: Iterable[object]) -> str:
     """Return " Did you mean ...?" with the choice that begins with the value or is spelt most like it, else ""."""
     from difflib import SequenceMatcher, get_close_matches
 
@@ -206,44 +208,44 @@ def meant(value: object, choices: Iterable[object]) -> str:
 
     if not isinstance(value, str):
         return ""
-    known = [choice for choice in choices if isinstance(choice, str)]
-    words, word = [bare(choice) for choice in known], bare(value)
+    names = [choice for choice in choices if isinstance(choice, str)]
+    words, word = [bare(choice) for choice in names], bare(value)
     near = [other for other in words if other == word]
     if not near and len(word) > 2:  # less is too short to tell
         near = [other for other in words if other.startswith(word)] or get_close_matches(word, words, n=1)
         near = near or [other for other in words if word in other]
-    same = [choice for choice in known if bare(choice) in near[:1]]
+    same = [choice for choice in names if bare(choice) in near[:1]]
     same.sort(key=lambda choice: -SequenceMatcher(None, value, choice).ratio())
     return f" Did you mean {same[0]!r}?" if same else ""
 
 
-def by_name(what: str, values: Mapping, names: Sequence[str]) -> list:
-    """Return the values of a mapping from column names, in the order of the columns; ``what`` is the parameter."""
-    given = {str(name): value for name, value in values.items()}
-    for name in given:
+def by_name(parameter: str, values: Mapping, names: Sequence[str]) -> list:
+    """Return the values of a mapping from column names, in the order of the columns; ``parameter`` is the parameter."""
+    column_values = {str(name): value for name, value in values.items()}
+    for name in column_values:
         if name not in names:
             some = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
-            raise ValueError(f"{what} names {name!r}, and the columns are {some}.{meant(name, names)}")
-    lacking = [name for name in names if name not in given]
+            raise ValueError(f"{parameter} names {name!r}, and the columns are {some}.{suggest(name, names)}")
+    lacking = [name for name in names if name not in column_values]
     if lacking:
         raise ValueError(
-            f"{what} must name every column, and it lacks {', '.join(map(repr, lacking[:5]))}. "
+            f"{parameter} must name every column, and it lacks {', '.join(map(repr, lacking[:5]))}. "
             "Give its value of each, or leave the columns out of the table."
         )
-    return [given[name] for name in names]
+    return [column_values[name] for name in names]
 
 
-def per_column(what: str, values: Any, names: Sequence[str], remedy: str) -> list:
-    """Return one value per column, from a sequence or a mapping from their names; ``what`` is the parameter."""
+def per_column(parameter: str, values: Any, names: Sequence[str], remedy: str) -> list:
+    """Return one value per column, from a sequence or a mapping from their names; ``parameter`` is the parameter."""
     if getattr(values, "ndim", 0) == 1 and {*map(str, getattr(values, "index", ()))} == {*names}:
         values = values.to_dict()  # of a pandas series, whose index are the names
     if isinstance(values, Mapping):
-        return by_name(what, values, names)
+        return by_name(parameter, values, names)
     if hasattr(values, "__array__"):  # a data frame's own entries are its columns
         values = np.asarray(values)
     if isinstance(values, str) or not hasattr(values, "__len__") or len(values) != len(names):
-        got = len(values) if hasattr(values, "__len__") and not isinstance(values, str) else told(values)
-        raise ValueError(f"{what} must have one entry per column, {len(names)} in all, got {got}. {remedy}")
+        size = len(values) if hasattr(values, "__len__") and not isinstance(values, str) else describe(values)
+        raise ValueError(f"{parameter} must have one entry per column, {len(names)} in all, got {size}. {remedy}")
     return list(values)
 
 
@@ -277,7 +279,7 @@ def square(name: str, matrix: np.ndarray) -> np.ndarray:
     try:
         a = np.asarray(matrix, dtype=np.float64)
     except ValueError:
-        raise ValueError(f"{name} must be a square matrix of numbers, got {told(matrix)}.") from None
+        raise ValueError(f"{name} must be a square matrix of numbers, got {describe(matrix)}.") from None
     if a.ndim != 2 or a.shape[0] != a.shape[1] or a.shape[0] == 0:
         raise ValueError(f"{name} must be a square matrix, got shape {a.shape}.")
     if not np.isfinite(a).all():

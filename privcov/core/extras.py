@@ -13,12 +13,12 @@ class MissingExtra(ImportError):
     """A package that is not installed; the text is one sentence with the command that installs it."""
 
 
-def require(package: str, what: str) -> None:
+def require(package: str, feature: str) -> None:
     """Raise `MissingExtra` where an optional package is not installed."""
     if importlib.util.find_spec(package) is None:
         # The name alone would fetch a package of somebody else: this one is installed from its folder.
         name = f'".[{EXTRAS[package]}]" (in the project folder)' if package in EXTRAS else package.replace("_", "-")
-        raise MissingExtra(f"{what} need the package {package}. Install it with: pip install {name}", name=package)
+        raise MissingExtra(f"{feature} need the package {package}. Install it with: pip install {name}", name=package)
 
 
 def compiled(function: Callable) -> Callable:

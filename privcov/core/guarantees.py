@@ -14,7 +14,7 @@ from privcov.core import checks
 _BIGGER = "Epsilon 0 would mean an answer independent of the data; that is the method 'zero'."
 
 
-def shown(value: float, digits: int) -> str:
+def format_up(value: float, digits: int) -> str:
     """Return the value as text with so many significant digits, rounded up: no guarantee looks stronger than it is."""
     return f"{float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(repr(value)))):.{digits}g}"
 
@@ -65,7 +65,7 @@ class PureDP:
         object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon, _BIGGER))
 
     def __str__(self) -> str:
-        return f"{shown(self.epsilon, 6)}-DP"
+        return f"{format_up(self.epsilon, 6)}-DP"
 
 
 @final
@@ -121,7 +121,7 @@ class ApproxDP:
         object.__setattr__(self, "delta", delta)
 
     def __str__(self) -> str:
-        return f"({shown(self.epsilon, 6)}, {shown(self.delta, 3)})-DP"
+        return f"({format_up(self.epsilon, 6)}, {format_up(self.delta, 3)})-DP"
 
 
 @final
@@ -171,7 +171,7 @@ class ZCDP:
         object.__setattr__(self, "rho", checks.positive("rho", self.rho, remedy))
 
     def __str__(self) -> str:
-        return f"{shown(self.rho, 6)}-zCDP"
+        return f"{format_up(self.rho, 6)}-zCDP"
 
 
 @final
@@ -191,7 +191,7 @@ class GaussianDP:
         object.__setattr__(self, "mu", checks.positive("mu", self.mu))
 
     def __str__(self) -> str:
-        return f"{shown(self.mu, 6)}-GDP"
+        return f"{format_up(self.mu, 6)}-GDP"
 
 
 @final
@@ -270,7 +270,7 @@ class Neighbours:
     unit: str = "one person"
 
     @property
-    def counted(self) -> str:
+    def count_unit(self) -> str:
         """What is counted as one: "rows", or "persons" where all rows of a person count together."""
         return "persons" if self.unit.startswith(ALL_ROWS) else "rows"
 

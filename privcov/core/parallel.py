@@ -77,14 +77,14 @@ def inside() -> bool:
 
 def workers() -> int:
     """Return how many processes or threads `each` uses here: PRIVCOV_WORKERS, or the cores of this process."""
-    given = os.environ.get("PRIVCOV_WORKERS", "").strip()
-    if given:
-        if not given.isascii() or not given.isdigit() or not 1 <= int(given) <= 1024:
+    value = os.environ.get("PRIVCOV_WORKERS", "").strip()
+    if value:
+        if not value.isascii() or not value.isdigit() or not 1 <= int(value) <= 1024:
             raise ParallelError(
-                f"PRIVCOV_WORKERS must be a whole number from 1 to 1024, got {given!r}. Correct it, or unset it to use "
+                f"PRIVCOV_WORKERS must be a whole number from 1 to 1024, got {value!r}. Correct it, or unset it to use "
                 "every core."
             )
-        return int(given)
+        return int(value)
     from joblib import cpu_count
 
     return cpu_count()
@@ -146,12 +146,12 @@ def _threads(work: Callable, tasks: list, count: int) -> Results:
 
 def _by_joblib(work: Callable, tasks: list, count: int) -> Results:
     """Run the tasks with joblib; ``count`` is -1 for a backend of the caller."""
-    left, deaths = dict(enumerate(tasks)), 0
-    while left:
+    pending, deaths = dict(enumerate(tasks)), 0
+    while pending:
         try:
-            with contextlib.closing(_dispatched(work, left, count)) as made:
-                for position, result in made:
-                    del left[position]
+            with contextlib.closing(_dispatched(work, pending, count)) as results:
+                for position, result in results:
+                    del pending[position]
                     deaths = 0
                     yield position, result
         except BrokenProcessPool as problem:
@@ -163,10 +163,10 @@ def _by_joblib(work: Callable, tasks: list, count: int) -> Results:
                 ) from problem
 
 
-def _dispatched(work: Callable, left: dict[int, object], count: int) -> Results:
+def _dispatched(work: Callable, pending: dict[int, object], count: int) -> Results:
     from joblib import Parallel, delayed
 
-    calls = [delayed(_one)(work, position, task, _versions()) for position, task in left.items()]
+    calls = [delayed(_one)(work, position, task, _versions()) for position, task in pending.items()]
     return Parallel(n_jobs=count, return_as="generator_unordered")(calls)
 
 

@@ -106,12 +106,12 @@ class Checked:
             object.__setattr__(self, spec.name, spec.check(getattr(self, spec.name)))
 
 
-def build(cls: type, owner: str, values: Mapping[str, Any], others: tuple[str, ...] = ()) -> Any:
+def build(cls: type, owner: str, values: Mapping[str, Any], other_names: tuple[str, ...] = ()) -> Any:
     """Return ``cls(**values)``, or explain which parameters there are."""
-    known = [s.name for s in specs(cls)]
+    names = [s.name for s in specs(cls)]
     for name in values:
-        if name not in known:
-            has = f"It takes {', '.join(known)}" if known else "It takes no parameters"
-            hint = _ELSEWHERE.get(name) or checks.meant(name, (*known, *others))
+        if name not in names:
+            has = f"It takes {', '.join(names)}" if names else "It takes no parameters"
+            hint = _ELSEWHERE.get(name) or checks.suggest(name, (*names, *other_names))
             raise ValueError(f"{owner} has no parameter {name!r}. {has}.{hint}")
     return cls(**values)

@@ -55,9 +55,9 @@ def own_results(name: str) -> Path:
 
 def cache_folder() -> Path:
     """PRIVCOV_CACHE_DIR, else the user's own cache folder. It need not exist."""
-    given = os.environ.get("PRIVCOV_CACHE_DIR")
-    if given:
-        return Path(given)
+    value = os.environ.get("PRIVCOV_CACHE_DIR")
+    if value:
+        return Path(value)
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "privcov"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "privcov"
@@ -65,5 +65,5 @@ def cache_folder() -> Path:
 
 def data_folder() -> Path:
     """PRIVCOV_DATA_DIR, else the folder "data" of the cache folder. It need not exist."""
-    given = os.environ.get("PRIVCOV_DATA_DIR")
-    return Path(given).expanduser() if given else cache_folder() / "data"
+    value = os.environ.get("PRIVCOV_DATA_DIR")
+    return Path(value).expanduser() if value else cache_folder() / "data"

@@ -23,8 +23,8 @@ class Registry(Generic[Card]):
     ``order``, from ``cls`` and the fields given to `add`.
     """
 
-    def __init__(self, what: str, package: str, card: Callable[..., Card]) -> None:
-        self.what, self.package, self.card = what, package, card
+    def __init__(self, noun: str, package: str, card: Callable[..., Card]) -> None:
+        self.noun, self.package, self.card = noun, package, card
         self._entries: dict[str, Card] = {}
         self._unlisted: set[str] = set()
         self._loaded = False
@@ -40,7 +40,7 @@ class Registry(Generic[Card]):
         def enter(cls: type) -> type:
             card = self.card(cls=cls, **fields)
             if card.key in self._entries:
-                raise ValueError(f"{self.what} {card.key!r} is registered twice")
+                raise ValueError(f"{self.noun} {card.key!r} is registered twice")
             self._entries[card.key] = card
             if not listed:
                 self._unlisted.add(card.key)
@@ -62,19 +62,21 @@ class Registry(Generic[Card]):
                 importlib.import_module(module.name)
             self._loaded = True
         if not self._order:
-            listed = [card for key, card in self._entries.items() if key not in self._unlisted]
-            self._order = [card.key for card in sorted(listed, key=lambda c: (c.order, c.key))]
+            cards = [card for key, card in self._entries.items() if key not in self._unlisted]
+            self._order = [card.key for card in sorted(cards, key=lambda c: (c.order, c.key))]
         return {key: self._entries[key] for key in self._order}
 
     def get(self, key: str) -> Card:
         """Return the card of a key."""
         by_key = self._in_order()
         if not isinstance(key, str):
-            raise ValueError(f"The {self.what} must be one of the keys {', '.join(by_key)}, got {checks.told(key)}.")
+            raise ValueError(
+                f"The {self.noun} must be one of the keys {', '.join(by_key)}, got {checks.describe(key)}."
+            )
         if key in self._unlisted:
             return self._entries[key]
         if key not in by_key:
             raise ValueError(
-                f"There is no {self.what} {key!r}. There are: {', '.join(by_key)}.{checks.meant(key, by_key)}"
+                f"There is no {self.noun} {key!r}. There are: {', '.join(by_key)}.{checks.suggest(key, by_key)}"
             )
         return by_key[key]

@@ -54,15 +54,15 @@ def chance(success: float, *, most: bool = False) -> str:
 
 def powers(value: float, digits: int = 3) -> str:
     """Return a number with so many significant digits, and a power of ten (2.5 × 10⁻⁷) where Python has an exponent."""
-    return raised(f"{value:.{digits}g}")
+    return to_powers(f"{value:.{digits}g}")
 
 
-def raised(text: str) -> str:
+def to_powers(text: str) -> str:
     """Return the text with every number such as 1e-06 written as a power of ten."""
 
-    def one(found: re.Match[str]) -> str:
-        power = f"10{str(int(found[2])).translate(_RAISED)}"
-        return power if float(found[1]) == 1 else f"{found[1]} × {power}"
+    def one(match: re.Match[str]) -> str:
+        power = f"10{str(int(match[2])).translate(_RAISED)}"
+        return power if float(match[1]) == 1 else f"{match[1]} × {power}"
 
     return _EXPONENT.sub(one, text)
 
@@ -74,20 +74,20 @@ def safe(text: object) -> str:
 
 def brief(name: str, letters: int = 26) -> str:
     """Return a name as a label: cut short, and without invisible letters that would reverse the words beside it."""
-    seen = "".join(c for c in name if unicodedata.category(c) not in ("Cc", "Cf"))
-    return seen if len(seen) <= letters else seen[: letters - 1].rstrip() + "…"
+    visible_name = "".join(c for c in name if unicodedata.category(c) not in ("Cc", "Cf"))
+    return visible_name if len(visible_name) <= letters else visible_name[: letters - 1].rstrip() + "…"
 
 
 def labels(names: Iterable[str], letters: int) -> dict[str, str]:
     """Return a short label for each name: its beginning, or its end where several names begin alike."""
-    found = {name: brief(name, letters) for name in names}
-    for label in [label for label, count in Counter(found.values()).items() if count > 1]:
-        alike = [name for name, known in found.items() if known == label]
+    short_names = {name: brief(name, letters) for name in names}
+    for label in [label for label, count in Counter(short_names.values()).items() if count > 1]:
+        alike = [name for name, short in short_names.items() if short == label]
         first, last = min(alike), max(alike)
         same = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first) - 1)
         start = max(alike[0].rfind(mark, 0, same) for mark in " _-.") + 1 or same
-        found |= {name: brief(f"…{name[start:]}", letters) for name in alike}
-    return found
+        short_names |= {name: brief(f"…{name[start:]}", letters) for name in alike}
+    return short_names
 
 
 def duration(seconds: float) -> str:

@@ -80,7 +80,7 @@ def _people(seed: int) -> np.ndarray:
     )
 
 
-def written(seed: int = 1) -> bytes:
+def survey_csv(seed: int = 1) -> bytes:
     """Return the survey as a CSV, of other invented people for every seed."""
     formats = ",".join(f"%.{k}f" for k in _DECIMALS)
     # Adding 0.0 turns a rounded -0 into 0.

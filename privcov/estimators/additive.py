@@ -33,43 +33,48 @@ REPAIR_HELP = (
 )
 
 
-def repair(measured: Measured, how: str) -> np.ndarray:
+def repair(noisy_moment: Measured, how: str) -> np.ndarray:
     """Return the measured matrix after a repair of its spectrum."""
     if how == "none":
-        return measured.matrix
+        return noisy_moment.matrix
     if how == "psd":
-        return clip_psd(measured.matrix)
+        return clip_psd(noisy_moment.matrix)
     if how == "box":
-        return clip_box(measured.matrix, measured.top)
-    if measured.distribution.shape in ("wishart-difference", "coupled-wishart"):
-        return shrink_wishart_difference(measured.matrix, measured.distribution.wishart_scale / 2)
-    return shrink_spectrum(measured.matrix, measured.distribution.off_diagonal_std)
+        return clip_box(noisy_moment.matrix, noisy_moment.top)
+    if noisy_moment.distribution.shape in ("wishart-difference", "coupled-wishart"):
+        return shrink_wishart_difference(noisy_moment.matrix, noisy_moment.distribution.wishart_scale / 2)
+    return shrink_spectrum(noisy_moment.matrix, noisy_moment.distribution.off_diagonal_std)
 
 
 def finish_available(
-    ask: MethodInput, measured: Measured, repair: Callable[[np.ndarray, float], np.ndarray], notes: tuple[str, ...] = ()
+    ask: MethodInput,
+    noisy_moment: Measured,
+    repair: Callable[[np.ndarray, float], np.ndarray],
+    notes: tuple[str, ...] = (),
 ) -> Outcome:
     """Return the moments of the available cases, their covariance repaired.
 
     A repair needs the whole matrix: a refused pair is zero before it, with a note, and a refused column stays zero.
     """
-    available = available_of(measured)
-    known = ~available.refused
-    off = known & ~np.eye(ask.d, dtype=bool)
+    available = available_of(noisy_moment)
+    usable = ~available.refused
+    off = usable & ~np.eye(ask.d, dtype=bool)
     std = float(np.sqrt(available.variance[off].mean())) if off.any() else 0.0
-    there = np.flatnonzero(np.diag(known))
+    there = np.flatnonzero(np.diag(usable))
     matrix, block = np.zeros((ask.d, ask.d)), np.ix_(there, there)
     if len(there):
-        matrix[block] = repair(np.where(known, available.covariance, 0.0)[block], std)
+        matrix[block] = repair(np.where(usable, available.covariance, 0.0)[block], std)
     notes = (*notes, *_refusals(available, ask.facts.columns))
-    mean = np.where(np.diag(known), available.mean, 0.0)
-    return Outcome(measured, Moments(matrix + np.outer(mean, mean), mean, matrix), count=measured.count, notes=notes)
+    mean = np.where(np.diag(usable), available.mean, 0.0)
+    return Outcome(
+        noisy_moment, Moments(matrix + np.outer(mean, mean), mean, matrix), count=noisy_moment.count, notes=notes
+    )
 
 
-def available_of(measured: Measured) -> Available:
+def available_of(noisy_moment: Measured) -> Available:
     """Return the available cases of a measurement with flags."""
-    assert measured.flags is not None, "missing cells were measured"
-    return available_cases(measured.matrix, measured.flags, row_bound=measured.row_bound)
+    assert noisy_moment.flags is not None, "missing cells were measured"
+    return available_cases(noisy_moment.matrix, noisy_moment.flags, row_bound=noisy_moment.row_bound)
 
 
 def repaired(matrix: np.ndarray, noise_std: float, how: str, shape: str, top: float) -> np.ndarray:
@@ -87,24 +92,24 @@ def repaired(matrix: np.ndarray, noise_std: float, how: str, shape: str, top: fl
 
 def _refusals(available: Available, columns: tuple[str, ...]) -> tuple[str, ...]:
     bad = np.diag(available.refused)
-    rows, others = np.nonzero(np.triu(available.refused, 1) & ~bad[:, None] & ~bad[None, :])
-    said = []
-    for what, pairs in (
+    rows, partners = np.nonzero(np.triu(available.refused, 1) & ~bad[:, None] & ~bad[None, :])
+    notes = []
+    for kind, pairs in (
         ("columns", [(j, j) for j in np.flatnonzero(bad)]),
-        ("pairs", list(zip(rows, others, strict=True))),
+        ("pairs", list(zip(rows, partners, strict=True))),
     ):
         if pairs:
-            named = ", ".join(
+            listing = ", ".join(
                 f"{columns[i]}{'' if i == j else f' with {columns[j]}'} (share {available.shares[i, j]:.2g} +- "
                 f"{available.share_std[i, j]:.2g})"
                 for i, j in pairs[:_NAMED]
             )
             more = f" and {len(pairs) - _NAMED} more" if len(pairs) > _NAMED else ""
-            said.append(
-                f"Not estimated, and written as zero: {what} that too few rows have, less than three deviations of the "
-                f"noise on their share: {named}{more}."
+            notes.append(
+                f"Not estimated, and written as zero: {kind} that too few rows have, less than three deviations of the "
+                f"noise on their share: {listing}{more}."
             )
-    return tuple(said)
+    return tuple(notes)
 
 
 class AdditiveCov(Mechanical):
@@ -112,21 +117,21 @@ class AdditiveCov(Mechanical):
 
     repair: str
 
-    def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
+    def finish(self, ask: MethodInput, noisy_moment: Measured) -> Outcome:
         """Return the moments of the repaired matrix."""
-        if measured.flags is not None:
-            shape, top = measured.distribution.shape, measured.row_bound**2
-            return finish_available(ask, measured, lambda c, std: repaired(c, std, self.repair, shape, top))
+        if noisy_moment.flags is not None:
+            shape, top = noisy_moment.distribution.shape, noisy_moment.row_bound**2
+            return finish_available(ask, noisy_moment, lambda c, std: repaired(c, std, self.repair, shape, top))
         how, notes = self.repair, ()
         if ask.calibration == "as-published-5" and how != "box":
             how, notes = "box", ("Eigenvalues clipped to [0, R^2], as the code of paper 5 does, whatever the repair.",)
         moments = unpack(
-            repair(measured, how),
+            repair(noisy_moment, how),
             centre=ask.centre,
-            row_bound=measured.row_bound,
-            n_anchors=measured.distribution.n_anchors,
+            row_bound=noisy_moment.row_bound,
+            n_anchors=noisy_moment.distribution.n_anchors,
         )
-        return Outcome(measured, moments, count=measured.count, notes=notes)
+        return Outcome(noisy_moment, moments, count=noisy_moment.count, notes=notes)
 
 
 @METHODS.add(

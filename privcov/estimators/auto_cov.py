@@ -116,15 +116,15 @@ class AutoCov(OneMeasurement):
         search = SEARCH_SHARE if searched and not isinstance(ask.guarantee, NoPrivacy) else 0.0
         return dataclasses.replace(self.mechanism.request(ask), matters=COVARIANCE, search=search)
 
-    def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
+    def finish(self, ask: MethodInput, noisy_moment: Measured) -> Outcome:
         """Return the moments with the covariance shrunk."""
-        notes = (ROUTES[self.mechanism.shape(ask)], *search_note(measured))
-        mixture = mixture_of(measured, self.structure, self._estimates(ask))
+        notes = (ROUTES[self.mechanism.shape(ask)], *search_note(noisy_moment))
+        mixture = mixture_of(noisy_moment, self.structure, self._estimates(ask))
         if self.structure != OFF:
             notes += (f"Off the diagonal, of the {self._estimates(ask)}: {mixture}." if mixture else NO_PATTERN,)
-        if measured.flags is not None:
-            return finish_available(ask, measured, lambda c, std: self._repaired(c, std, ask, measured), notes)
-        return Outcome(measured, shrunk_moments(measured, mixture), count=measured.count, notes=notes)
+        if noisy_moment.flags is not None:
+            return finish_available(ask, noisy_moment, lambda c, std: self._repaired(c, std, ask, noisy_moment), notes)
+        return Outcome(noisy_moment, shrunk_moments(noisy_moment, mixture), count=noisy_moment.count, notes=notes)
 
     def _estimates(self, ask: MethodInput) -> str:
         """Return what is estimated: "population" or "sample"."""
@@ -132,28 +132,28 @@ class AutoCov(OneMeasurement):
             return self.target
         return POPULATION if ask.rows is not None and ask.rows.truth is not None else SAMPLE
 
-    def _repaired(self, matrix: np.ndarray, noise_std: float, ask: MethodInput, measured: Measured) -> np.ndarray:
+    def _repaired(self, matrix: np.ndarray, noise_std: float, ask: MethodInput, noisy_moment: Measured) -> np.ndarray:
         """Return a covariance of available cases with its eigenvalues shrunk."""
-        shape = measured.distribution.shape
+        shape = noisy_moment.distribution.shape
         if shape in ("free-groups", "isotropic"):  # only private rows have flags
-            d, square, std = len(matrix), measured.row_bound**2, noise_std / measured.row_bound**2
+            d, square, std = len(matrix), noisy_moment.row_bound**2, noise_std / noisy_moment.row_bound**2
             noise = BlockNoise(d * (d - 1) * std**2, np.full(d, 2 * std**2), 2 * d * std**2, std, gaussian=True)
             return square * denoise(matrix / square, noise)
         how = "psd" if self.mechanism.shape(ask) == "laplace" else "shrink"
-        return repaired(matrix, noise_std, how, shape, measured.row_bound**2)
+        return repaired(matrix, noise_std, how, shape, noisy_moment.row_bound**2)
 
 
-def search_note(measured: Measured) -> tuple[str, ...]:
+def search_note(noisy_moment: Measured) -> tuple[str, ...]:
     """Return a sentence on the row bound search of a measurement; none without one."""
-    if (found := measured.search) is None:
+    if (search := noisy_moment.search) is None:
         return ()
-    before = measured.row_bound / found.factor
-    if not found.halvings:
+    before = noisy_moment.row_bound / search.factor
+    if not search.halvings:
         return (f"Row bound search: kept the row bound {before:.4g}.",)
-    persons = ", by the weight of their persons" if found.steps > 1 else ""
+    persons = ", by the weight of their persons" if search.steps > 1 else ""
     return (
-        f"Row bound search: shortened the row bound from {before:.4g} to {measured.row_bound:.4g}; by its noisy counts "
-        f"{found.longer(measured.rows)} are longer{persons}.",
+        f"Row bound search: shortened the row bound from {before:.4g} to {noisy_moment.row_bound:.4g}; by its noisy "
+        f"counts {search.longer(noisy_moment.rows)} are longer{persons}.",
     )
 
 
@@ -171,9 +171,9 @@ class Centred:
     shares: np.ndarray
 
 
-def centred(measured: Measured) -> Centred:
+def centred(noisy_moment: Measured) -> Centred:
     """Return the noisy covariance of a measurement."""
-    law, matrix = measured.distribution, measured.matrix
+    law, matrix = noisy_moment.distribution, noisy_moment.matrix
     d, std = law.dimension, law.off_diagonal_std
     gaussian = law.shape in ("upper-triangle", "isotropic", "free-trace", "free-groups")
     own, trace = law.diagonal_stds**2, law.form_variance(np.diag(np.append(np.ones(d), np.zeros(law.n_anchors))))
@@ -181,13 +181,13 @@ def centred(measured: Measured) -> Centred:
     plain = BlockNoise(rest, own, trace, std, gaussian)
     if not law.n_anchors:
         return Centred(block, plain, np.zeros((0, d)), np.zeros(0))
-    means, shares, taus = _means(measured)
+    means, shares, taus = _means(noisy_moment)
     values, vectors = np.linalg.eigh(block)
-    kept = vectors[:, values > plain.edge(d)] if std > 0 else vectors
-    covariance, left, along_means, across, together = block.copy(), 0.0, 0.0, 0.0, 0.0
+    signal_axes = vectors[:, values > plain.edge(d)] if std > 0 else vectors
+    covariance, residual, along_means, across, together = block.copy(), 0.0, 0.0, 0.0, 0.0
     axes = np.zeros_like(means)
     for j, (mean, share, tau) in enumerate(zip(means, shares, taus, strict=True)):
-        along, flat = kept, kept.shape[1]
+        along, flat = signal_axes, signal_axes.shape[1]
         sure = along @ (along.T @ mean)
         if tau > 0 and sure @ sure <= 2 * flat * tau**2:  # a rare class, whose mean is noise along them too
             along, flat, sure = vectors[:, :0], 0, np.zeros(d)
@@ -195,8 +195,8 @@ def centred(measured: Measured) -> Centred:
         axes[j] = share * tau * mean
         square = float(other @ other)
         shorter = max(1 - max(d - flat - 2, 0) * tau**2 / square, 0.0) if square > 0 else 0.0
-        means[j] = found = sure + shorter * other
-        covariance -= share * (np.outer(found, found) - tau**2 * (along @ along.T))
+        means[j] = shrunk_mean = sure + shorter * other
+        covariance -= share * (np.outer(shrunk_mean, shrunk_mean) - tau**2 * (along @ along.T))
         # What follows is noise of the subtracted square, spread over the entries as that of an isotropic matrix.
         size, free = max(float(mean @ mean) - d * tau**2, 0.0), flat + shorter**2 * (d - flat)
         per_entry = share**2 * tau**2 * (2 * size * (free + 1) + tau**2 * free * (free + 1)) / (d * (d + 1))
@@ -209,54 +209,56 @@ def centred(measured: Measured) -> Centred:
         together += swing * float(np.sum(sure**4)) / length if length > 0 else 0.0
         trace += share**2 * tau**2 * (4 * size + 2 * tau**2 * free)
         # |m|^2 of the rest is at most u, one standard deviation up; shortening took q^2 |v|^2 of it.
-        seen = max(square - (d - flat) * tau**2, 0.0)
-        most = seen + tau * math.sqrt(4 * seen + 2 * (d - flat) * tau**2)
-        left += share**2 * max(most - shorter**2 * square, 0.0) ** 2
+        squared_norm = max(square - (d - flat) * tau**2, 0.0)
+        most = squared_norm + tau * math.sqrt(4 * squared_norm + 2 * (d - flat) * tau**2)
+        residual += share**2 * max(most - shorter**2 * square, 0.0) ** 2
     std = math.sqrt((rest + float(own.sum())) / (d * (d + 1)))
     # What is left of |m|^2 is on the diagonal in squares of m_a: sqrt(3 / d) of it long, if its direction is Gaussian.
-    reach = math.sqrt(along_means), math.sqrt(across), math.sqrt(together + 3 * left / d)
-    rest, own = rest + left * (d - 1) / d, own + left / d**2
-    return Centred(covariance, BlockNoise(rest, own, trace + left, std, gaussian, *reach, axes, left), means, shares)
+    reach = math.sqrt(along_means), math.sqrt(across), math.sqrt(together + 3 * residual / d)
+    rest, own = rest + residual * (d - 1) / d, own + residual / d**2
+    return Centred(
+        covariance, BlockNoise(rest, own, trace + residual, std, gaussian, *reach, axes, residual), means, shares
+    )
 
 
-def _means(measured: Measured) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _means(noisy_moment: Measured) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (means (k, d), shares (k), standard deviation of the noise on a coordinate of each mean (k)).
 
     Every mean is shortened to the unit ball. Classes whose noisy count is not positive have share zero, the overall
     mean and no noise: they take no part.
     """
-    law, d = measured.distribution, measured.distribution.dimension
-    counts = np.diag(measured.matrix)[d:]
-    known = counts > 1e-12
-    total = max(float(counts[known].sum()), 1e-12)
-    counts = np.where(known, counts, total)
-    means = math.sqrt(total) * measured.matrix[:d, d:].T / counts[:, None]
+    law, d = noisy_moment.distribution, noisy_moment.distribution.dimension
+    counts = np.diag(noisy_moment.matrix)[d:]
+    positive = counts > 1e-12
+    total = max(float(counts[positive].sum()), 1e-12)
+    counts = np.where(positive, counts, total)
+    means = math.sqrt(total) * noisy_moment.matrix[:d, d:].T / counts[:, None]
     means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1.0)
-    shares = np.where(known, counts / total, 0.0) if known.any() else np.full(len(counts), 1 / len(counts))
-    taus = np.where(known, law.off_diagonal_std * math.sqrt(total) / counts, 0.0)
-    means[~known] = shares @ np.where(known[:, None], means, 0.0)
+    shares = np.where(positive, counts / total, 0.0) if positive.any() else np.full(len(counts), 1 / len(counts))
+    taus = np.where(positive, law.off_diagonal_std * math.sqrt(total) / counts, 0.0)
+    means[~positive] = shares @ np.where(positive[:, None], means, 0.0)
     return means, shares, taus
 
 
-def mixture_of(measured: Measured, structure: str, target: str) -> Mixture | None:
+def mixture_of(noisy_moment: Measured, structure: str, target: str) -> Mixture | None:
     """Return the mixture of estimates of the "population" or of the "sample", where there is one."""
-    if structure == OFF or measured.distribution.dimension < FEWEST or measured.flags is not None:
+    if structure == OFF or noisy_moment.distribution.dimension < FEWEST or noisy_moment.flags is not None:
         return None
-    found = centred(measured)
-    rows = measured.rows if target == POPULATION else None
-    return mix(found.covariance, found.noise, rows) if found.noise.std > 0 else None
+    centred_block = centred(noisy_moment)
+    rows = noisy_moment.rows if target == POPULATION else None
+    return mix(centred_block.covariance, centred_block.noise, rows) if centred_block.noise.std > 0 else None
 
 
-def shrunk_moments(measured: Measured, mixture: Mixture | None = None) -> Moments:
+def shrunk_moments(noisy_moment: Measured, mixture: Mixture | None = None) -> Moments:
     """Return the moments of a measurement with the covariance block shrunk for the known noise."""
-    found, bound = centred(measured), measured.row_bound
+    centred_block, bound = centred(noisy_moment), noisy_moment.row_bound
     square = bound * bound  # not **: a release is verified bit for bit, and pow is not fixed by IEEE 754
-    covariance = square * (mixture.matrix if mixture else denoise(found.covariance, found.noise))
-    if not len(found.shares):
-        return Moments(covariance, None, covariance if measured.centre == "zero" else None)
-    means = bound * found.means
-    between = (means.T * found.shares) @ means
+    covariance = square * (mixture.matrix if mixture else denoise(centred_block.covariance, centred_block.noise))
+    if not len(centred_block.shares):
+        return Moments(covariance, None, covariance if noisy_moment.centre == "zero" else None)
+    means = bound * centred_block.means
+    between = (means.T * centred_block.shares) @ means
     second = covariance + (between + between.T) / 2
-    if measured.centre != CLASSES:
+    if noisy_moment.centre != CLASSES:
         return Moments(second, means[0], covariance)
-    return Moments(second, found.shares @ means, covariance, means, found.shares)
+    return Moments(second, centred_block.shares @ means, covariance, means, centred_block.shares)

@@ -90,14 +90,14 @@ class AutoPrecision(Glasso):
 
     mechanism = LeastNoise()
 
-    def tested(self, ask: MethodInput, measured: Measured) -> EdgeTest | None:
+    def tested(self, ask: MethodInput, noisy_moment: Measured) -> EdgeTest | None:
         """Test every pair of columns for an edge.
 
         Parameters
         ----------
         ask : MethodInput
             The input of the run.
-        measured : Measured
+        noisy_moment : Measured
             The noisy moment, without class sums.
 
         Returns
@@ -109,9 +109,9 @@ class AutoPrecision(Glasso):
         ------
         Nothing: it uses only a noisy matrix.
         """
-        law = law_of(measured, relative_count_std(measured))
-        rows = measured.rows / ask.facts.rows_per_person
-        mean, covariance = moments_of(measured, law, rows)
+        law = law_of(noisy_moment, relative_count_std(noisy_moment))
+        rows = noisy_moment.rows / ask.facts.rows_per_person
+        mean, covariance = moments_of(noisy_moment, law, rows)
         return edge_test(covariance, np.zeros(ask.d) if mean is None else mean, rows, law)
 
     @property
@@ -119,15 +119,17 @@ class AutoPrecision(Glasso):
         """The rule that chooses lambda: "ebic" where the edge test was asked for and is not derived."""
         return OTHERWISE if self.rule == TESTED else self.rule
 
-    def chosen(self, ask: MethodInput, measured: Measured, found: Solved) -> tuple[np.ndarray, tuple[str, ...]]:
+    def choose_precision(
+        self, ask: MethodInput, noisy_moment: Measured, solution: Solved
+    ) -> tuple[np.ndarray, tuple[str, ...]]:
         """Return the matrix of largest likelihood on the edges of the test, or that of a lambda rule."""
-        asked = self.rule == TESTED and ask.tuning == "released"
-        if not asked or measured.centre == CLASSES:
-            precision, notes = super().chosen(ask, measured, found)
-            return precision, (*notes, _UNTESTED) if asked else notes
-        test = self.tested(ask, measured)
+        by_test = self.rule == TESTED and ask.tuning == "released"
+        if not by_test or noisy_moment.centre == CLASSES:
+            precision, notes = super().choose_precision(ask, noisy_moment, solution)
+            return precision, (*notes, _UNTESTED) if by_test else notes
+        test = self.tested(ask, noisy_moment)
         graph = np.zeros((ask.d, ask.d), dtype=bool) if test is None else test.graph(self.rate)
-        definite = found.s if self.repair != "none" else repair_for_lasso(found.s, "psd", FLOOR).matrix
+        definite = solution.s if self.repair != "none" else repair_for_lasso(solution.s, "psd", FLOOR).matrix
         count, pairs = int(graph.sum()) // 2, ask.d * (ask.d - 1) // 2
         note = f"{count} of {pairs} pairs pass the edge test at a rate of false discoveries of {self.rate:g}."
         note += " The matrix is the one of largest likelihood on these edges." if count else _EMPTY

@@ -82,8 +82,8 @@ class MethodCard:
         if KINDS[kind] in (*self.guarantees, NoPrivacy):
             return ""
         gives = " or ".join(g.name for g in self.guarantees)
-        others = (c for c in METHODS.all() if c.target == self.target and "sound" in c.calibrations)
-        able = ", ".join(c.key for c in others if KINDS[kind] in c.guarantees)
+        cards = (c for c in METHODS.all() if c.target == self.target and "sound" in c.calibrations)
+        able = ", ".join(c.key for c in cards if KINDS[kind] in c.guarantees)
         return f"{self.label} gives {gives}, not {KINDS[kind].name}. Use {able}, or another guarantee."
 
 
@@ -101,14 +101,14 @@ class Request:
 
     def carried_out(self, ask: MethodInput) -> Measured:
         """Measure what is requested, on rows that are not private."""
-        rows, share, found = ask.dataset, self.share, None
+        rows, share, search = ask.dataset, self.share, None
         how: dict[str, Any] = {"rng": ask.rng, "relation": ask.relation}
         if self.search:
             parts = accounting.split(share, norms=self.search, matrix=1 - self.search)
             share = parts["matrix"]
-            rows, found = search_row_bound(rows, parts["norms"], share, **how)
-        measured = measure_moment(rows, share, centre=ask.centre, shape=self.shape, matters=self.matters, **how)
-        return dataclasses.replace(measured, search=found)
+            rows, search = search_row_bound(rows, parts["norms"], share, **how)
+        noisy_moment = measure_moment(rows, share, centre=ask.centre, shape=self.shape, matters=self.matters, **how)
+        return dataclasses.replace(noisy_moment, search=search)
 
 
 class OtherSteps(TypeError):
@@ -182,12 +182,12 @@ class MethodInput:
 class Outcome:
     """Result of a method in working units, before the release turns it into the data's units.
 
-    measured: the one noisy matrix that all else was computed from, or None. path: the lambda path of a graphical lasso.
-    notes: sentences computed from public facts and released numbers only. steps: events other than that of
-    ``measured``, in the order in which they touched the rows. count: noisy number of rows, where n is not public.
+    noisy_moment: the one noisy matrix that all else was computed from, or None. path: the lambda path of a graphical
+    lasso. notes: sentences computed from public facts and released numbers only. steps: events other than that of
+    ``noisy_moment``, in the order in which they touched the rows. count: noisy number of rows, where n is not public.
     """
 
-    measured: Measured | None
+    noisy_moment: Measured | None
     moments: Moments
     precision: np.ndarray | None = None
     path: tuple[Fit, ...] | None = None
@@ -198,7 +198,7 @@ class Outcome:
     @property
     def events(self) -> tuple[Event, ...]:
         """Everything that was done to the rows, in order."""
-        return self.steps + (() if self.measured is None else self.measured.events)
+        return self.steps + (() if self.noisy_moment is None else self.noisy_moment.events)
 
 
 class Method(Checked):
@@ -221,7 +221,7 @@ class Method(Checked):
         """
         raise OtherSteps(f"{self.card.label} looks at the rows in other steps than one measurement of the moments.")
 
-    def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
+    def finish(self, ask: MethodInput, noisy_moment: Measured) -> Outcome:
         """Compute the result from what was measured for `request`; OtherSteps where the method needs more.
 
         It is post-processing.
@@ -232,10 +232,10 @@ class Method(Checked):
         """Return what a run does to the rows, in order."""
         return self.run(ask).events
 
-    def measured(self, ask: MethodInput) -> Measured | None:
+    def noisy_moment(self, ask: MethodInput) -> Measured | None:
         """Return the one noisy matrix of a run on rows that are not private; None where the method has other steps."""
         outcome = self.run(ask)
-        return None if outcome.steps else outcome.measured
+        return None if outcome.steps else outcome.noisy_moment
 
 
 class OneMeasurement(Method):
@@ -245,7 +245,7 @@ class OneMeasurement(Method):
         """Measure what `request` states, on rows that are not private."""
         return self.request(ask).carried_out(ask)
 
-    def measured(self, ask: MethodInput) -> Measured | None:
+    def noisy_moment(self, ask: MethodInput) -> Measured | None:
         """Measure, without finishing."""
         return self.measure(ask)
 

@@ -42,9 +42,9 @@ class Diagonal(OneMeasurement):
         """Measure the diagonal (and the mean) with noise."""
         return measure_diagonal(ask.dataset, ask.guarantee, centre=ask.centre, rng=ask.rng)
 
-    def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
+    def finish(self, ask: MethodInput, noisy_moment: Measured) -> Outcome:
         """Return the moments of unrelated columns."""
-        moments = unpack(measured.matrix, centre=ask.centre, row_bound=measured.row_bound)
+        moments = unpack(noisy_moment.matrix, centre=ask.centre, row_bound=noisy_moment.row_bound)
 
         def keep(matrix: np.ndarray | None) -> np.ndarray | None:
             return None if matrix is None else np.diag(np.maximum(np.diag(matrix), 0.0))
@@ -57,5 +57,5 @@ class Diagonal(OneMeasurement):
             assert covariance is not None, "the mean was measured"
             assert moments.mean is not None
             second = covariance + np.outer(moments.mean, moments.mean)
-            return Outcome(measured, Moments(second, moments.mean, covariance))
-        return Outcome(measured, Moments(keep(second), None, keep(moments.covariance)))
+            return Outcome(noisy_moment, Moments(second, moments.mean, covariance))
+        return Outcome(noisy_moment, Moments(keep(second), None, keep(moments.covariance)))

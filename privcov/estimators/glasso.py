@@ -90,34 +90,39 @@ class Glasso(Mechanical):
         help="Certified gap per variable: screen 1e-6 nats, print 1e-7.",
     )
 
-    def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
+    def finish(self, ask: MethodInput, noisy_moment: Measured) -> Outcome:
         """Repair the noisy matrix, solve the path and choose a matrix."""
-        found = self.solve(ask, measured)
-        precision, chosen = self.chosen(ask, measured, found)
+        solution = self.solve(ask, noisy_moment)
+        precision, choice_notes = self.choose_precision(ask, noisy_moment, solution)
         r2 = ask.facts.row_bound**2
         path = tuple(
             dataclasses.replace(fit, lam=fit.lam * r2, precision=None if fit.precision is None else fit.precision / r2)
-            for fit in found.path
+            for fit in solution.path
         )
         moments = unpack(
-            found.clipped, centre=ask.centre, row_bound=measured.row_bound, n_anchors=measured.distribution.n_anchors
+            solution.clipped,
+            centre=ask.centre,
+            row_bound=noisy_moment.row_bound,
+            n_anchors=noisy_moment.distribution.n_anchors,
         )
-        return Outcome(measured, moments, precision / r2, path, found.notes + chosen, count=measured.count)
+        return Outcome(
+            noisy_moment, moments, precision / r2, path, solution.notes + choice_notes, count=noisy_moment.count
+        )
 
     @property
     def lambda_rule(self) -> str:
         """The rule that chooses lambda under tuning "released"."""
         return self.rule
 
-    def solve(self, ask: MethodInput, measured: Measured) -> Solved:
+    def solve(self, ask: MethodInput, noisy_moment: Measured) -> Solved:
         """Repair the noisy matrix and solve the path, without choosing lambda; ValueError where none has an answer."""
         published = ask.calibration != "sound"
         if published:
-            clipped = self.as_printed(measured)
-            s = target(clipped, ask.centre, measured.distribution.n_anchors)
-            path, notes = self.path_as_published(s, measured, ask)
+            clipped = self.as_printed(noisy_moment)
+            s = target(clipped, ask.centre, noisy_moment.distribution.n_anchors)
+            path, notes = self.path_as_published(s, noisy_moment, ask)
         else:
-            clipped, s, notes = self._repaired(measured)
+            clipped, s, notes = self._repaired(noisy_moment)
             path = solve_path(s, points=PATH_POINTS, depth=PATH_DEPTH, tol=GAPS[self.accuracy])
             if not has_descent():
                 notes += ("Solved by ADMM: the faster solver needs numba, which cannot be loaded here.",)
@@ -125,9 +130,9 @@ class Glasso(Mechanical):
             raise ValueError(f"The graphical lasso failed on the noisy matrix: {_cause(path, s, published)}")
         return Solved(clipped, s, path, notes)
 
-    def _position(self, ask: MethodInput, measured: Measured, found: Solved) -> tuple[str, int]:
+    def _position(self, ask: MethodInput, noisy_moment: Measured, solution: Solved) -> tuple[str, int]:
         """Return the rule, "chosen" without one, and the position of its lambda on the path."""
-        published, path, s = ask.calibration != "sound", found.path, found.s
+        published, path, s = ask.calibration != "sound", solution.path, solution.s
         lambdas = [fit.lam for fit in path]
 
         def solve(matrix: np.ndarray) -> list[np.ndarray | None]:
@@ -140,16 +145,18 @@ class Glasso(Mechanical):
             return "chosen", nearest(path, self.penalty * lambdas[0])
         scores = None
         if self.lambda_rule == "fission":
-            halves = fission_halves(measured, ask.rng)
+            halves = fission_halves(noisy_moment, ask.rng)
             scores = fission_scores(halves, lambda t: solve(self._for_lasso(t)), FISSION_SPLITS)
-        chosen = choices(path, s, measured.distribution.off_diagonal_std, measured.rows, scores=scores)
-        return self.lambda_rule, chosen[self.lambda_rule]
+        positions = choices(path, s, noisy_moment.distribution.off_diagonal_std, noisy_moment.rows, scores=scores)
+        return self.lambda_rule, positions[self.lambda_rule]
 
-    def _repaired(self, measured: Measured) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    def _repaired(self, noisy_moment: Measured) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
         """Return the matrix for the moments, the matrix for the lasso, and what was done."""
-        whole = measured.matrix
+        whole = noisy_moment.matrix
         clipped = whole if self.repair == "none" else clip_psd(whole)
-        noisy = target(clipped if self.repair == "psd" else whole, measured.centre, measured.distribution.n_anchors)
+        noisy = target(
+            clipped if self.repair == "psd" else whole, noisy_moment.centre, noisy_moment.distribution.n_anchors
+        )
         size = float(np.trace(clipped[: len(noisy), : len(noisy)]))
         if np.trace(noisy) <= max(ROUNDING * size, SMALLEST * len(noisy)):
             raise ValueError(NO_VARIANCE)
@@ -160,12 +167,12 @@ class Glasso(Mechanical):
         """Return one half of a fission, repaired like the matrix itself where it has a variance."""
         return repair_for_lasso(half, self.repair, FLOOR).matrix if np.trace(half) > 0 else half
 
-    def as_printed(self, measured: Measured) -> np.ndarray:
+    def as_printed(self, noisy_moment: Measured) -> np.ndarray:
         """Return the matrix that the paper's lasso gets."""
-        return measured.matrix
+        return noisy_moment.matrix
 
     def path_as_published(
-        self, s: np.ndarray, measured: Measured, ask: MethodInput
+        self, s: np.ndarray, noisy_moment: Measured, ask: MethodInput
     ) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
         """Solve the path of the problem that Wang et al. 2018 prints, and return it with notes.
 
@@ -180,22 +187,23 @@ class Glasso(Mechanical):
         top = max(lambda_max(s) or size, 1.1 * diagnosis.smallest)
         lambdas = np.geomspace(top, PATH_DEPTH * top, PATH_POINTS)
         path = solve_path(s, lambdas, penalise_diagonal=True, tol=GAPS[self.accuracy], diagnosis=diagnosis)
-        lost = sum(fit.status == "infeasible" for fit in path)
-        if lost:
+        n_infeasible = sum(fit.status == "infeasible" for fit in path)
+        if n_infeasible:
             notes += (
-                f"{lost} of {len(path)} penalties have no solution, because the noisy matrix is indefinite; the paper "
-                "leaves open what to do then, and they are left out.",
+                f"{n_infeasible} of {len(path)} penalties have no solution, because the noisy matrix is indefinite; "
+                "the paper leaves open what to do then, and they are left out.",
             )
         return path, notes
 
-    def chosen(self, ask: MethodInput, measured: Measured, found: Solved) -> tuple[np.ndarray, tuple[str, ...]]:
+    def choose_precision(
+        self, ask: MethodInput, noisy_moment: Measured, solution: Solved
+    ) -> tuple[np.ndarray, tuple[str, ...]]:
         """Return the precision matrix of the release, unit-ball units, and notes."""
-        rule, best = self._position(ask, measured, found)
+        rule, best = self._position(ask, noisy_moment, solution)
         how = f"rule {rule}" if rule != "chosen" else f"the usable one nearest to {self.penalty:g} of the largest"
-        fit = found.path[best]
-        note = (
-            f"Chosen lambda: {fit.lam * ask.facts.row_bound**2:.4g} (point {best + 1} of {len(found.path)}), by {how}."
-        )
+        fit = solution.path[best]
+        lam = fit.lam * ask.facts.row_bound**2
+        note = f"Chosen lambda: {lam:.4g} (point {best + 1} of {len(solution.path)}), by {how}."
         if fit.status != "ok":
             note += f" The solver did not converge there (gap {fit.gap:.2g} nats per variable)."
         assert fit.precision is not None  # rules choose among those with a matrix

@@ -144,16 +144,16 @@ class WishartNoise(Noise):
         return measure_wishart(ask.dataset, **noise(ask.guarantee), centre=ask.centre, rng=ask.rng)
 
 
-def with_mean(measured: Measured) -> np.ndarray:
+def with_mean(noisy_moment: Measured) -> np.ndarray:
     """Return the matrix as Wang et al. 2018 prints it, with the mean m C I of the noise; anchors keep their counts."""
-    diagonal = np.full(len(measured.matrix), measured.distribution.removed_mean)
-    diagonal[measured.distribution.dimension :] = 0.0
-    return measured.matrix + np.diag(diagonal)
+    diagonal = np.full(len(noisy_moment.matrix), noisy_moment.distribution.removed_mean)
+    diagonal[noisy_moment.distribution.dimension :] = 0.0
+    return noisy_moment.matrix + np.diag(diagonal)
 
 
-def mean_left_in(measured: Measured) -> tuple[str, ...]:
+def mean_left_in(noisy_moment: Measured) -> tuple[str, ...]:
     """Return the note that the published form leaves the mean of its noise on the diagonal."""
-    bias = measured.distribution.removed_mean * measured.row_bound**2
+    bias = noisy_moment.distribution.removed_mean * noisy_moment.row_bound**2
     return (f"As published, the mean of the noise stays on the diagonal: {bias:.4g}.",) if bias else ()
 
 

@@ -17,21 +17,23 @@ def target(matrix: np.ndarray, centre: str, k: int = 1) -> np.ndarray:
     return unpack(matrix, centre=centre, row_bound=1.0, n_anchors=k).target
 
 
-def fission_halves(measured: Measured, rng: np.random.Generator) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
+def fission_halves(noisy_moment: Measured, rng: np.random.Generator) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
     """Return a sampler of (T1, T2) = target(M + g Z), target(M - Z / g), each with g Y or -Y / g on top.
 
     Z is a draw of the privacy noise, whose distribution is known exactly; Y has the covariance of the sampling error of
     Gaussian rows with the released covariance.
     """
-    sampling = sampling_noise(target(measured.matrix, measured.centre, measured.distribution.n_anchors), measured.rows)
+    sampling = sampling_noise(
+        target(noisy_moment.matrix, noisy_moment.centre, noisy_moment.distribution.n_anchors), noisy_moment.rows
+    )
     # Streams of their own, so that without noise the splits are the same whatever shape the noise would have had.
     first, second = rng.spawn(2)
 
     def halves() -> tuple[np.ndarray, np.ndarray]:
-        noise, more = measured.distribution.draw(first), sampling(second)
-        centre, k = measured.centre, measured.distribution.n_anchors
+        noise, more = noisy_moment.distribution.draw(first), sampling(second)
+        centre, k = noisy_moment.centre, noisy_moment.distribution.n_anchors
         one, other = (
-            target(measured.matrix + f * noise, centre, k) + f * more for f in (FISSION_GAIN, -1 / FISSION_GAIN)
+            target(noisy_moment.matrix + f * noise, centre, k) + f * more for f in (FISSION_GAIN, -1 / FISSION_GAIN)
         )
         return one, other
 

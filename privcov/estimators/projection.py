@@ -58,17 +58,17 @@ class Projection(Mechanical):
 
     mechanism = Mechanism("free-trace")
 
-    def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
+    def finish(self, ask: MethodInput, noisy_moment: Measured) -> Outcome:
         """Return the moments of the nearest positive semi-definite matrix whose trace is not too large."""
-        largest = measured.top  # rows of the unit ball: no trace is larger
-        trace = float(np.trace(measured.matrix)) if self.trace == "released" else largest
+        largest = noisy_moment.top  # rows of the unit ball: no trace is larger
+        trace = float(np.trace(noisy_moment.matrix)) if self.trace == "released" else largest
         trace = float(np.clip(trace, 0.0, largest))
         moments = unpack(
-            project_trace(measured.matrix, trace),
+            project_trace(noisy_moment.matrix, trace),
             centre=ask.centre,
-            row_bound=measured.row_bound,
-            n_anchors=measured.distribution.n_anchors,
+            row_bound=noisy_moment.row_bound,
+            n_anchors=noisy_moment.distribution.n_anchors,
         )
         bound = f"Projected on trace at most {trace:.4g} R^2"
-        notes = (bound + (", the public anchor of the mean included." if measured.distribution.n_anchors else "."),)
-        return Outcome(measured, moments, notes=notes, count=measured.count)
+        notes = (bound + (", the public anchor of the mean included." if noisy_moment.distribution.n_anchors else "."),)
+        return Outcome(noisy_moment, moments, notes=notes, count=noisy_moment.count)

@@ -87,12 +87,12 @@ class RidgePrecision(OneMeasurement):
             return Request(ask.guarantee, "free-trace")
         return Request(self._printed(ask), "upper-triangle")
 
-    def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
+    def finish(self, ask: MethodInput, noisy_moment: Measured) -> Outcome:
         """Repair the noisy matrix, choose the penalty, and invert with the ridge."""
         published = ask.calibration != "sound"
-        repaired = measured.matrix if published else clip_psd(measured.matrix)
-        s = target(repaired, ask.centre, measured.distribution.n_anchors)
-        penalty, notes = self._penalty(ask, measured, len(s))
+        repaired = noisy_moment.matrix if published else clip_psd(noisy_moment.matrix)
+        s = target(repaired, ask.centre, noisy_moment.distribution.n_anchors)
+        penalty, notes = self._penalty(ask, noisy_moment, len(s))
         lam = ridge_lambda(penalty, len(s))
         below = np.linalg.eigvalsh(s)
         if published and below[0] < 0:
@@ -103,9 +103,9 @@ class RidgePrecision(OneMeasurement):
             )
         r2 = ask.facts.row_bound**2
         moments = unpack(
-            repaired, centre=ask.centre, row_bound=measured.row_bound, n_anchors=measured.distribution.n_anchors
+            repaired, centre=ask.centre, row_bound=noisy_moment.row_bound, n_anchors=noisy_moment.distribution.n_anchors
         )
-        return Outcome(measured, moments, ridge_precision(s, lam) / r2, notes=notes, count=measured.count)
+        return Outcome(noisy_moment, moments, ridge_precision(s, lam) / r2, notes=notes, count=noisy_moment.count)
 
     def _printed(self, ask: MethodInput) -> BudgetShare:
         """Return the share that makes the measurement use the printed scale."""
@@ -116,10 +116,10 @@ class RidgePrecision(OneMeasurement):
 
         return printed_share(ask, {ask.calibration: (ApproxDP, scale)}, "triangle", accounting.gaussian_scale)
 
-    def _penalty(self, ask: MethodInput, measured: Measured, d: int) -> tuple[float, tuple[str, ...]]:
+    def _penalty(self, ask: MethodInput, noisy_moment: Measured, d: int) -> tuple[float, tuple[str, ...]]:
         lambdas = [ridge_lambda(x, d) for x in PENALTIES]
         if ask.tuning == "released" and ask.calibration == "sound":
-            halves = fission_halves(measured, ask.rng)
+            halves = fission_halves(noisy_moment, ask.rng)
             scores = fission_scores(halves, lambda s: ridge_path(clip_psd(s), lambdas), SPLITS)
             how = f"by fission of the noisy matrix ({SPLITS} splits)"
         else:

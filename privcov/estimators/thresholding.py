@@ -64,25 +64,25 @@ class Thresholding(OneMeasurement):
         help="Free. shrink: variances pulled to their mean by what the known noise spread them. keep: as measured.",
     )
 
-    def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
+    def finish(self, ask: MethodInput, noisy_moment: Measured) -> Outcome:
         """Choose a cut, cut, and make the matrix positive semi-definite."""
         published = ask.calibration != "sound"
-        whole = unit_moments(measured.matrix, measured)
+        whole = unit_moments(noisy_moment.matrix, noisy_moment)
         noisy = target(whole)
         constant = self.constant / ask.d
         if published:
-            kept, more = self._cut_as_printed(noisy, measured, constant, ask)
+            thresholded, more = self._cut_as_printed(noisy, noisy_moment, constant, ask)
         else:
             if whole.mean is not None:  # the square of the noise on the mean was subtracted with the mean
-                noisy = noisy + subtracted(whole, measured) * np.eye(len(noisy))
-            kept, more = cut_by_rule(self.rule, noisy, whole, measured, constant)
+                noisy = noisy + subtracted(whole, noisy_moment) * np.eye(len(noisy))
+            thresholded, more = cut_by_rule(self.rule, noisy, whole, noisy_moment, constant)
             if self.diagonal == "shrink":
-                kept = cutting.shrink_diagonal(kept, diagonal_variance(whole, measured))
-        repaired = clip_psd(kept)
-        if ((kept == 0) & (repaired != 0)).any():
+                thresholded = cutting.shrink_diagonal(thresholded, diagonal_variance(whole, noisy_moment))
+        repaired = clip_psd(thresholded)
+        if ((thresholded == 0) & (repaired != 0)).any():
             more += ("Some of the zeros are small numbers again: the matrix had negative eigenvalues to repair.",)
-        moments = in_working_units(repaired, whole, ask.centre, measured.row_bound)
-        return Outcome(measured, moments, notes=more, count=measured.count)
+        moments = in_working_units(repaired, whole, ask.centre, noisy_moment.row_bound)
+        return Outcome(noisy_moment, moments, notes=more, count=noisy_moment.count)
 
     @property
     def constant(self) -> float:
@@ -118,21 +118,21 @@ class Thresholding(OneMeasurement):
         return GaussianDP(self.true_sensitivity(ask) / self.printed_std(ask))
 
     def _cut_as_printed(
-        self, noisy: np.ndarray, measured: Measured, constant: float, ask: MethodInput
+        self, noisy: np.ndarray, noisy_moment: Measured, constant: float, ask: MethodInput
     ) -> tuple[np.ndarray, tuple[str, ...]]:
         """Cut every entry, the diagonal too, with one threshold; return the matrix and notes."""
         sigma = 0.0 if isinstance(ask.guarantee, NoPrivacy) else self.printed_std(ask)
-        cut = papers_threshold(constant, sigma, len(noisy), measured.rows)
-        kept = np.where(np.abs(noisy) > cut, noisy, 0.0)
+        cut = papers_threshold(constant, sigma, len(noisy), noisy_moment.rows)
+        thresholded = np.where(np.abs(noisy) > cut, noisy, 0.0)
         notes = (f"Threshold as printed, on every entry: {cut:.4g} R^2. The rule parameter is not used.",)
         # |u_i u_j| <= 1/2 and u_i^2 <= 1 in the unit ball.
-        if cut > 0.5 and not kept[~np.eye(len(kept), dtype=bool)].any():
-            what = "the zero matrix" if not kept.any() else "zero off the diagonal"
+        if cut > 0.5 and not thresholded[~np.eye(len(thresholded), dtype=bool)].any():
+            answer = "the zero matrix" if not thresholded.any() else "zero off the diagonal"
             notes += (
                 "The printed threshold exceeds every off-diagonal entry that rows within the bound can have "
-                f"(0.5 R^2): the answer is {what}.",
+                f"(0.5 R^2): the answer is {answer}.",
             )
-        return kept, notes
+        return thresholded, notes
 
 
 @dataclass(frozen=True)
@@ -190,22 +190,22 @@ def papers_threshold(constant: float, std: Std, d: int, rows: float) -> Std:
 
 
 def cut_by_rule(
-    rule: str, noisy: np.ndarray, whole: Moments, measured: Measured, constant: float
+    rule: str, noisy: np.ndarray, whole: Moments, noisy_moment: Measured, constant: float
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Cut the off-diagonal entries by a rule."""
-    noise = off_diagonal_variance(whole, measured)
+    noise = off_diagonal_variance(whole, noisy_moment)
     d = len(noisy)
     if rule == "paper":
-        cut = papers_threshold(constant, np.sqrt(noise), d, measured.rows)
-        kept = cutting.cut_off_diagonal(noisy, cut)
+        cut = papers_threshold(constant, np.sqrt(noise), d, noisy_moment.rows)
+        thresholded = cutting.cut_off_diagonal(noisy, cut)
         how = f"threshold {np.median(cut):.4g} R^2"
     else:
-        variance = cutting.entry_variance(noisy, noise, measured.rows)
+        variance = cutting.entry_variance(noisy, noise, noisy_moment.rows)
         if rule == "hard-universal":
             choice = cutting.Cut("hard", cutting.universal_level(d))
         else:
             choice = cutting.Cut("soft", cutting.sure_level(noisy, variance))
-        kept = cutting.apply_cut(noisy, variance, choice)
+        thresholded = cutting.apply_cut(noisy, variance, choice)
         how = f"{choice.kind} threshold at {choice.level:.3g} deviations of an entry"
-    left = np.count_nonzero(np.triu(kept, 1))
-    return kept, (f"Kept {left} of {d * (d - 1) // 2} pairs: {how} (rule {rule}).",)
+    n_pairs = np.count_nonzero(np.triu(thresholded, 1))
+    return thresholded, (f"Kept {n_pairs} of {d * (d - 1) // 2} pairs: {how} (rule {rule}).",)

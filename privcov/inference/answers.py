@@ -75,7 +75,7 @@ class ReleaseAnswers:
 
     Parameters
     ----------
-    known : UnbiasedMoments
+    moments : UnbiasedMoments
         From `known_of`.
     level : float
         Nominal coverage of every interval.
@@ -89,47 +89,47 @@ class ReleaseAnswers:
 
     def __init__(
         self,
-        known: UnbiasedMoments,
+        moments: UnbiasedMoments,
         level: float,
         kurtosis: float,
         classes: tuple[str, ...] = (),
         release: Release | None = None,
     ) -> None:
-        self._known, self.level, self.kurtosis, self._third = known, level, kurtosis, kurtosis / 3
-        self.classes, self._release, self._shape = classes, release, known.for_shape(self._third)
+        self._moments, self.level, self.kurtosis, self._third = moments, level, kurtosis, kurtosis / 3
+        self.classes, self._release, self._shape = classes, release, moments.for_shape(self._third)
 
     if not TYPE_CHECKING:  # a type checker would take any name
 
         def __getattr__(self, name: str) -> object:
             """Say what a name that is not there may have meant."""
-            raise AttributeError(f"There is no answer {name!r}.{checks.meant(name, dir(type(self)))}")
+            raise AttributeError(f"There is no answer {name!r}.{checks.suggest(name, dir(type(self)))}")
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return self._known.columns
+        return self._moments.columns
 
     @property
     def scale(self) -> np.ndarray:
         """The public unit of every column: from its typical value to the farther bound, over its weight."""
-        return self._known.scale
+        return self._moments.scale
 
     @property
     def origin(self) -> np.ndarray:
         """The public typical value of every column, in the owner's units."""
-        return self._known.origin
+        return self._moments.origin
 
     @property
     def groupings(self) -> tuple[str, ...]:
         """What `group_means` takes: columns that are declared with two values, categories, and each of their levels."""
-        found = self._known.declared.items()
-        levels = ((name, *(self.columns[j] for j in block if len(block) > 1)) for name, block in found)
-        return tuple(name for named in levels for name in named if name)
+        block_items = self._moments.blocks.items()
+        levels = ((name, *(self.columns[j] for j in block if len(block) > 1)) for name, block in block_items)
+        return tuple(name for group_names in levels for name in group_names if name)
 
     @property
     def rows(self) -> float:
         """Number of independent rows, or persons, behind the sampling error; noisy where it is not public."""
-        return self._known.rows
+        return self._moments.rows
 
     def __repr__(self) -> str:
         return f"ReleaseAnswers({len(self.columns)} columns, about {self.rows:,.0f} rows, level {self.level:g})"
@@ -142,7 +142,7 @@ class ReleaseAnswers:
         DataFrame
             One row for each column.
         """
-        return self._by_column("means", entries.means(self._known, self.level), self.scale, self.origin)
+        return self._by_column("means", entries.means(self._moments, self.level), self.scale, self.origin)
 
     def variances(self) -> pd.DataFrame:
         """Return the variance of every column.
@@ -154,7 +154,7 @@ class ReleaseAnswers:
         DataFrame
             One row for each column.
         """
-        return self._by_column("variances", entries.variances(self._known, self.level, self._third), self.scale**2)
+        return self._by_column("variances", entries.variances(self._moments, self.level, self._third), self.scale**2)
 
     def covariances(self) -> pd.DataFrame:
         """Return the covariance of every pair of columns.
@@ -164,8 +164,8 @@ class ReleaseAnswers:
         DataFrame
             One row for each pair.
         """
-        found = entries.covariances(self._known, self.level, self._third)
-        return self._by_pair("covariances", found, np.outer(self.scale, self.scale))
+        intervals = entries.covariances(self._moments, self.level, self._third)
+        return self._by_pair("covariances", intervals, np.outer(self.scale, self.scale))
 
     @checks.explained
     def correlations(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
@@ -184,7 +184,7 @@ class ReleaseAnswers:
         DataFrame
             One row for each pair, with ``p_value`` (of no correlation) and ``reject``.
         """
-        return self._by_pair("correlations", entries.correlations(self._known, self.level, self._third), rate=rate)
+        return self._by_pair("correlations", entries.correlations(self._moments, self.level, self._third), rate=rate)
 
     def correlation_table(self) -> pd.DataFrame:
         """Return the correlations as a square table of estimate, ci_low and ci_high.
@@ -196,12 +196,12 @@ class ReleaseAnswers:
         """
         import pandas as pd
 
-        found, names = self.correlations(), pd.Index(self.columns, name="column")
+        pairs, names = self.correlations(), pd.Index(self.columns, name="column")
         i, j = np.triu_indices(len(names), 1)
         square = {}
         for end in ("estimate", "ci_low", "ci_high"):
             whole = np.eye(len(names))
-            whole[i, j] = whole[j, i] = found[end]
+            whole[i, j] = whole[j, i] = pairs[end]
             square[end] = pd.DataFrame(whole, index=names, columns=names)
         table = pd.concat(square, axis=1).swaplevel(axis=1)
         order = pd.MultiIndex.from_product([names, list(square)])
@@ -227,17 +227,17 @@ class ReleaseAnswers:
         """
         self._whole()
         if given is None:
-            found = regression.partial_correlations(self._shape, self.level)
+            intervals = regression.partial_correlations(self._shape, self.level)
         else:
-            held = self._positions(given, "given")
-            found = regression.given(self._shape, self.level, held)
-        noise = np.isin(found.reason, (TOO_NOISY, NO_INVERSE))
-        found = dataclasses.replace(found, estimate=np.where(noise, np.nan, found.estimate))
-        found = found.refusing(self._known.same_column, ONE_COLUMN)
+            controls = self._positions(given, "given")
+            intervals = regression.controlled_correlations(self._shape, self.level, controls)
+        noise = np.isin(intervals.reason, (TOO_NOISY, NO_INVERSE))
+        intervals = dataclasses.replace(intervals, estimate=np.where(noise, np.nan, intervals.estimate))
+        intervals = intervals.refusing(self._moments.same_column, ONE_COLUMN)
         if given is None:
-            return self._by_pair("partial_correlations", found, rate=rate)
-        free = [j for j in range(len(self.columns)) if j not in held]
-        return self._by_pair("partial_correlations", found, rate=rate, among=free)
+            return self._by_pair("partial_correlations", intervals, rate=rate)
+        free = [j for j in range(len(self.columns)) if j not in controls]
+        return self._by_pair("partial_correlations", intervals, rate=rate, among=free)
 
     def edges(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
         """Return the graph of partial correlations: the edge test, which many columns need, as auto-precision draws it.
@@ -253,8 +253,10 @@ class ReleaseAnswers:
             One row for each pair, with ``p_value`` and ``reject``.
         """
         self._whole()
-        found = regression.edges(self._known, regression.partial_correlations(self._shape, self.level), self._third)
-        return self._by_pair("edges", found.refusing(self._known.same_column, ONE_COLUMN), rate=rate)
+        intervals = regression.edges(
+            self._moments, regression.partial_correlations(self._shape, self.level), self._third
+        )
+        return self._by_pair("edges", intervals.refusing(self._moments.same_column, ONE_COLUMN), rate=rate)
 
     @checks.explained
     def regress(
@@ -288,17 +290,17 @@ class ReleaseAnswers:
             For a column that is not there or is named twice, the response among the regressors, all levels of
             a category in both, more regressors than a third of the rows, a negative ridge, and a ridge beside a score.
         """
-        target, chosen, ridge = self._regression(y, on, ridge)
+        target, regressors, ridge = self._regression(y, on, ridge)
         scale, origin = self.scale, self.origin
-        start = -(origin / scale)[chosen]
-        fit = regression.regress(self._shape, target, chosen, ridge, self.level, start[None])
-        names = tuple(self.columns[j] for j in chosen)
-        case = "regress, ridge" if ridge else "regress, all columns" if self._all(target, chosen) else "regress"
-        case = "regress, two values" if self._known.span[target] > 0 else case
-        table = self._frame("regress", {"column": names}, fit.slopes, scale[target] / scale[chosen], case=case)
+        start = -(origin / scale)[regressors]
+        fit = regression.regress(self._shape, target, regressors, ridge, self.level, start[None])
+        names = tuple(self.columns[j] for j in regressors)
+        case = "regress, ridge" if ridge else "regress, all columns" if self._all(target, regressors) else "regress"
+        case = "regress, two values" if self._moments.span[target] > 0 else case
+        table = self._frame("regress", {"column": names}, fit.slopes, scale[target] / scale[regressors], case=case)
         assert fit.slopes.std is not None, "slopes have standard errors"
         assert fit.slopes.p_value is not None, "and tests"
-        table.insert(2, "std_error", fit.slopes.std * scale[target] / scale[chosen])
+        table.insert(2, "std_error", fit.slopes.std * scale[target] / scale[regressors])
         table["p_value"] = np.where(fit.slopes.identified, fit.slopes.p_value, np.nan)
         table.attrs["response"], table.attrs["ridge"] = self.columns[target], ridge
         table.attrs["intercept"] = self._one(fit.expected, "predict", origin[target], scale[target])
@@ -340,14 +342,14 @@ class ReleaseAnswers:
         import pandas as pd
 
         rows = at if isinstance(at, pd.DataFrame) else pd.DataFrame([dict(at)])
-        target, chosen, ridge = self._regression(y, list(rows.columns) if on is None else on, ridge)
-        names = [self.columns[j] for j in chosen]
+        target, regressors, ridge = self._regression(y, list(rows.columns) if on is None else on, ridge)
+        names = [self.columns[j] for j in regressors]
         if lacking := [name for name in names if name not in rows.columns]:
             raise ValueError(f"at has no column {lacking[0]!r}, which is a regressor. Give it, or leave it out of on.")
-        points = (rows[names].to_numpy(dtype=np.float64) - self.origin[chosen]) / self.scale[chosen]
+        points = (rows[names].to_numpy(dtype=np.float64) - self.origin[regressors]) / self.scale[regressors]
         if not np.isfinite(points).all():
             raise ValueError("at must hold finite numbers: leave out the rows that lack one.")
-        fit = regression.regress(self._shape, target, chosen, ridge, self.level, points)
+        fit = regression.regress(self._shape, target, regressors, ridge, self.level, points)
         table = self._frame(
             "predict", {"row": tuple(rows.index)}, fit.expected, self.scale[target], self.origin[target]
         )
@@ -360,35 +362,37 @@ class ReleaseAnswers:
         """Return the positions of the response and of the regressors, and the ridge."""
         self._whole()
         (target,) = self._positions([y], "y")
-        chosen = self._others(target) if on is None else self._positions(on, "on")
-        if target in chosen:
+        regressors = self._default_regressors(target) if on is None else self._positions(on, "on")
+        if target in regressors:
             raise ValueError(f"on names the response {y!r}: leave it out of the regressors.")
-        if not chosen:
+        if not regressors:
             raise ValueError("on must name at least one regressor, got none. Name a column, or leave on out for all.")
-        for name, block in self._known.declared.items():
-            if len(block) > 1 and set(block) <= {target, *chosen}:
+        for name, block in self._moments.blocks.items():
+            if len(block) > 1 and set(block) <= {target, *regressors}:
                 raise ValueError(f"y and on name all levels of {name!r}, and one follows from the others: omit it.")
-        if len(chosen) / max(self.rows, 1.0) > MAX_REGRESSORS:
+        if len(regressors) / max(self.rows, 1.0) > MAX_REGRESSORS:
             raise ValueError(
-                f"on names {len(chosen)} regressors, and the release stands for about {self.rows:,.0f} rows: "
+                f"on names {len(regressors)} regressors, and the release stands for about {self.rows:,.0f} rows: "
                 "name at most a third as many."
             )
         if ridge == "auto":
-            return target, chosen, regression.least_ridge(self._shape, target, chosen)
-        return target, chosen, checks.in_range("ridge", ridge, 0.0, 1e6)
+            return target, regressors, regression.least_ridge(self._shape, target, regressors)
+        return target, regressors, checks.in_range("ridge", ridge, 0.0, 1e6)
 
-    def _others(self, target: int) -> list[int]:
+    def _default_regressors(self, target: int) -> list[int]:
         """Return the regressors that are taken where none are named."""
-        follows = self._known.follows | self._known.same_column[target]
+        follows = self._moments.follows | self._moments.same_column[target]
         return [j for j in range(len(self.columns)) if j != target and not follows[j]]
 
-    def _all(self, target: int, chosen: list[int]) -> bool:
+    def _all(self, target: int, regressors: list[int]) -> bool:
         """Return whether these are all possible regressors."""
-        return len(chosen) == len(self._others(target))
+        return len(regressors) == len(self._default_regressors(target))
 
-    def _one(self, found: Intervals, case: str, origin: float = 0.0, unit: float = 1.0) -> dict[str, Any]:
-        estimate, low, high = (float(origin + unit * np.ravel(x)[0]) for x in (found.estimate, found.low, found.high))
-        reason = int(np.ravel(found.reason)[0])
+    def _one(self, intervals: Intervals, case: str, origin: float = 0.0, unit: float = 1.0) -> dict[str, Any]:
+        estimate, low, high = (
+            float(origin + unit * np.ravel(x)[0]) for x in (intervals.estimate, intervals.low, intervals.high)
+        )
+        reason = int(np.ravel(intervals.reason)[0])
         ends = (float("nan"), float("nan")) if reason else (low, high)
         keys = ("estimate", "ci_low", "ci_high", "identified", "reason", "coverage")
         return dict(zip(keys, (estimate, *ends, not reason, REASONS[reason], self._coverage(case)), strict=True))
@@ -402,8 +406,8 @@ class ReleaseAnswers:
             One row for each axis (``axis``).
         """
         self._whole()
-        found = spectrum.eigenvalues(self._known, self.level, self._third)
-        return self._frame("eigenvalues", {"axis": tuple(range(1, len(self.columns) + 1))}, found)
+        intervals = spectrum.eigenvalues(self._moments, self.level, self._third)
+        return self._frame("eigenvalues", {"axis": tuple(range(1, len(self.columns) + 1))}, intervals)
 
     @checks.explained
     def components(self, n_components: int | None = None) -> pd.DataFrame:
@@ -423,15 +427,17 @@ class ReleaseAnswers:
         self._whole()
         d = len(self.columns)
         count = min(3, d) if n_components is None else checks.whole("n_components", n_components, 1, d)
-        found = spectrum.components(self._shape, count, self.level)
-        estimate = np.where(found.identified, found.estimate, np.nan)  # an axis that noise turned may point anywhere
-        flat = Intervals(*(a.T.ravel() for a in (estimate, found.low, found.high, found.reason)))
+        intervals = spectrum.components(self._shape, count, self.level)
+        estimate = np.where(
+            intervals.identified, intervals.estimate, np.nan
+        )  # an axis that noise turned may point anywhere
+        flat = Intervals(*(a.T.ravel() for a in (estimate, intervals.low, intervals.high, intervals.reason)))
         labels = {
             "axis": tuple(k + 1 for k in range(count) for _ in self.columns),
             "column": tuple(name for _ in range(count) for name in self.columns),
         }
         table = self._frame("components", labels, flat)
-        table.attrs["axes"] = tuple(map(tuple, found.estimate.T.tolist()))
+        table.attrs["axes"] = tuple(map(tuple, intervals.estimate.T.tolist()))
         return table
 
     def contrast(self, a: str, b: str) -> pd.DataFrame:
@@ -453,11 +459,11 @@ class ReleaseAnswers:
             For a release without classes, and for a class that is not there.
         """
         whole = self._class_sums()
-        at = [self._class(name, what) for name, what in ((a, "a"), (b, "b"))]
+        at = [self._class(name, parameter) for name, parameter in ((a, "a"), (b, "b"))]
         if at[0] == at[1]:
             raise ValueError(f"a and b name the same class {a!r}: name two.")
-        found = contrasts.contrast(self._known, whole, at[0], at[1], self.level)
-        return self._by_column("contrast", found, self.scale)
+        intervals = contrasts.contrast(self._moments, whole, at[0], at[1], self.level)
+        return self._by_column("contrast", intervals, self.scale)
 
     @checks.explained
     def group_means(self, by: str) -> pd.DataFrame:
@@ -480,52 +486,54 @@ class ReleaseAnswers:
             For a column that is not there or has no two values by its declaration.
         """
         self._whole()
-        named = self._known.declared
-        at = list(named[by]) if isinstance(by, str) and by in named else self._positions([by], "by")
-        if not (self._known.span[at] > 0).all():
+        blocks = self._moments.blocks
+        at = list(blocks[by]) if isinstance(by, str) and by in blocks else self._positions([by], "by")
+        if not (self._moments.span[at] > 0).all():
             raise ValueError(
                 f"by names {by!r}, which is not declared with two values. Name "
                 + (f"one of {', '.join(self.groupings[:8])}." if self.groupings else "another: no column is.")
             )
         origin = self.origin
-        others = [j for j in range(len(self.columns)) if j not in at and not self._known.same_column[at[0], j]]
-        if not others:
+        other_columns = [j for j in range(len(self.columns)) if j not in at and not self._moments.same_column[at[0], j]]
+        if not other_columns:
             raise ValueError(f"by names {by!r}, and there is no other column.")
         parts: list[tuple[str, Intervals, np.ndarray]] = []
         for j in at:
-            found = contrasts.by_column(self._known, j, self.level)
+            intervals = contrasts.by_column(self._moments, j, self.level)
             if len(at) > 1:
-                parts.append((self.columns[j], found[contrasts.HIGHER], origin))
+                parts.append((self.columns[j], intervals[contrasts.HIGHER], origin))
                 continue
             low, high = self._values(j)
-            parts += zip((low, high, f"{high} less {low}"), found, (origin, origin, 0 * origin), strict=True)
+            parts += zip((low, high, f"{high} less {low}"), intervals, (origin, origin, 0 * origin), strict=True)
         labels = {
-            "group": tuple(name for name, _, _ in parts for _ in others),
-            "column": tuple(self.columns[j] for _ in parts for j in others),
+            "group": tuple(name for name, _, _ in parts for _ in other_columns),
+            "column": tuple(self.columns[j] for _ in parts for j in other_columns),
         }
         ends = [
-            np.concatenate([getattr(found, end)[others] for _, found, _ in parts])
+            np.concatenate([getattr(found, end)[other_columns] for _, found, _ in parts])
             for end in ("estimate", "low", "high", "reason")
         ]
-        where = np.concatenate([start[others] for _, _, start in parts])
-        return self._frame("group_means", labels, Intervals(*ends), np.tile(self.scale[others], len(parts)), where)
+        where = np.concatenate([start[other_columns] for _, _, start in parts])
+        return self._frame(
+            "group_means", labels, Intervals(*ends), np.tile(self.scale[other_columns], len(parts)), where
+        )
 
     def _values(self, j: int) -> tuple[str, str]:
         """Return the names of the two groups that a column of two values makes, the lower value first."""
-        known, name = self._known, self.columns[j]
-        assert known.two is not None, "it has two values"
-        if name not in known.two.names:  # a level
+        moments, name = self._moments, self.columns[j]
+        assert moments.two is not None, "it has two values"
+        if name not in moments.two.names:  # a level
             return f"not {name}", name
-        low = known.origin[j] + known.scale[j] * known.two.low[j]
-        return f"{name}={low:g}", f"{name}={low + known.scale[j] * known.span[j]:g}"
+        low = moments.origin[j] + moments.scale[j] * moments.two.low[j]
+        return f"{name}={low:g}", f"{name}={low + moments.scale[j] * moments.span[j]:g}"
 
-    def _positions(self, names: str | Iterable[str], what: str) -> list[int]:
+    def _positions(self, names: str | Iterable[str], parameter: str) -> list[int]:
         """Return the positions of columns that are named, those of a yes-no question also as they are declared."""
-        alone = {name: block[0] for name, block in self._known.declared.items() if len(block) == 1}
-        asked = [names] if isinstance(names, str) or not isinstance(names, Iterable) else names
-        told = {name: self.columns[j] for name, j in alone.items() if name not in self.columns}
-        spelt = [told.get(name, name) if isinstance(name, str) else name for name in asked]
-        return positions_of(self.columns, spelt, what)
+        alone = {name: block[0] for name, block in self._moments.blocks.items() if len(block) == 1}
+        name_list = [names] if isinstance(names, str) or not isinstance(names, Iterable) else names
+        aliases = {name: self.columns[j] for name, j in alone.items() if name not in self.columns}
+        column_names = [aliases.get(name, name) if isinstance(name, str) else name for name in name_list]
+        return positions_of(self.columns, column_names, parameter)
 
     def groups(self) -> Groups:
         """Return shares, means and the pooled covariance of the classes, without intervals; `contrast` has them.
@@ -541,10 +549,10 @@ class ReleaseAnswers:
             For a release without classes.
         """
         whole = self._class_sums()
-        found, within = contrasts.within_of(self._known, whole)
+        classes, within = contrasts.within_of(self._moments, whole)
         scale = self.scale
-        means = np.where(found.small[:, None], np.nan, self.origin + scale * found.means.T)
-        return Groups(self.classes, found.shares, means, within * np.outer(scale, scale))
+        means = np.where(classes.small[:, None], np.nan, self.origin + scale * classes.means.T)
+        return Groups(self.classes, classes.shares, means, within * np.outer(scale, scale))
 
     def _class_sums(self) -> Measured:
         """Return the moment with its class sums."""
@@ -553,31 +561,31 @@ class ReleaseAnswers:
                 "This release has no class sums: declare classes and release again to compare their means."
             )
         self._whole()
-        if self._known.total is not None:
-            return read_sum(self._known.total, "classes")
+        if self._moments.total is not None:
+            return read_sum(self._moments.total, "classes")
         assert self._release is not None
         assert self._release.raw is not None, "it has classes"
         return self._release.raw
 
-    def _class(self, name: str, what: str) -> int:
+    def _class(self, name: str, parameter: str) -> int:
         if name not in self.classes:
-            raise ValueError(f"{what} names {name!r}, which is no class.{checks.meant(name, self.classes)}")
+            raise ValueError(f"{parameter} names {name!r}, which is no class.{checks.suggest(name, self.classes)}")
         return self.classes.index(name)
 
     def _whole(self) -> None:
         """Refuse what needs the joint law of all entries."""
-        if self._known.available is not None:
+        if self._moments.available is not None:
             raise ValueError(f"This answer is not given: {_PAIRS}. Ask for means, variances or correlations.")
 
     def _by_column(
-        self, answer: str, found: Intervals, unit: np.ndarray, origin: np.ndarray | float = 0.0
+        self, answer: str, intervals: Intervals, unit: np.ndarray, origin: np.ndarray | float = 0.0
     ) -> pd.DataFrame:
-        return self._frame(answer, {"column": self.columns}, found, unit, origin)
+        return self._frame(answer, {"column": self.columns}, intervals, unit, origin)
 
     def _by_pair(
         self,
         answer: str,
-        found: Intervals,
+        intervals: Intervals,
         unit: np.ndarray | None = None,
         rate: float | None = None,
         among: list[int] | None = None,
@@ -585,11 +593,11 @@ class ReleaseAnswers:
         rate = None if rate is None else checks.strictly_between("rate", rate, 0.0, 1.0)
         at = np.arange(len(self.columns)) if among is None else np.array(among, dtype=np.int64)
         i, j = (at[k] for k in np.triu_indices(len(at), 1))
-        flat = Intervals(*(m[i, j] for m in (found.estimate, found.low, found.high, found.reason)))
+        flat = Intervals(*(m[i, j] for m in (intervals.estimate, intervals.low, intervals.high, intervals.reason)))
         labels = {"first": tuple(self.columns[k] for k in i), "second": tuple(self.columns[k] for k in j)}
         table = self._frame(answer, labels, flat, 1.0 if unit is None else unit[i, j])
         if rate is not None:
-            p = np.full(len(i), np.nan) if found.p_value is None else found.p_value[i, j]
+            p = np.full(len(i), np.nan) if intervals.p_value is None else intervals.p_value[i, j]
             untold = (flat.reason > 0) & (flat.reason != TESTED_ONLY) & (answer == "partial_correlations")
             p = np.where(untold, np.nan, p)
             table["p_value"] = p
@@ -601,22 +609,22 @@ class ReleaseAnswers:
         self,
         answer: str,
         labels: dict[str, tuple[Any, ...]],
-        found: Intervals,
+        intervals: Intervals,
         unit: np.ndarray | float = 1.0,
         origin: np.ndarray | float = 0.0,
         case: str = "",
     ) -> pd.DataFrame:
         import pandas as pd
 
-        numbers = {"estimate": origin + unit * found.estimate}
-        for name, end in (("ci_low", found.low), ("ci_high", found.high)):
-            numbers[name] = np.where(found.identified, origin + unit * end, np.nan)
-        why = [REASONS[k] for k in found.reason]
-        table = pd.DataFrame({**labels, **numbers, "identified": found.identified, "reason": why})
+        numbers = {"estimate": origin + unit * intervals.estimate}
+        for name, end in (("ci_low", intervals.low), ("ci_high", intervals.high)):
+            numbers[name] = np.where(intervals.identified, origin + unit * end, np.nan)
+        why = [REASONS[k] for k in intervals.reason]
+        table = pd.DataFrame({**labels, **numbers, "identified": intervals.identified, "reason": why})
         table.attrs.update(
             answer=answer,
             method=_METHODS[answer],
-            population=self._known.population,
+            population=self._moments.population,
             level=self.level,
             assumes=self._assumed(answer),
             coverage=self._coverage(case or answer),
@@ -631,26 +639,26 @@ class ReleaseAnswers:
         if (
             answer in ("regress", "predict", "partial_correlations", "edges")
             and not self.kurtosis
-            and self._known.two is not None
+            and self._moments.two is not None
         ):
             return "columns linear in the others on average, numbers with errors of one spread"
         if not self.kurtosis:
             rows = "Gaussian rows; under heavier tails give the kurtosis: else intervals are short, false pairs real"
         else:
             rows = f"elliptical rows of excess kurtosis {self.kurtosis:g}"
-        if self._known.two is None:
+        if self._moments.two is None:
             return rows
         weakly = " and weakly related" if self.kurtosis else ""  # strongly related ones are far from elliptical
-        others = "other columns Gaussian around a mean and with a spread that hardly depend on these"
-        return f"{rows}; columns of two values as declared{weakly}, {others}"
+        assumption = "other columns Gaussian around a mean and with a spread that hardly depend on these"
+        return f"{rows}; columns of two values as declared{weakly}, {assumption}"
 
     def _coverage(self, case: str) -> str:
-        like = "plain" if self._known.two is None else "short" if self._known.shortened.any() else "levels"
-        if self._known.available is not None:
+        like = "plain" if self._moments.two is None else "short" if self._moments.shortened.any() else "levels"
+        if self._moments.available is not None:
             like = "pairs" if like == "plain" and not self.kurtosis else ""
         elif self.kurtosis:
             like = "heavy" if like == "plain" else ""
-        search = self._known.measured.search
+        search = self._moments.noisy_moment.search
         if search is not None and search.halvings and like in ("plain", "heavy"):
             like = "searched"
         return evidence.sentence(case, self.level, self.rows, len(self.columns), like)
@@ -710,13 +718,15 @@ def answers(x: Release | Measurement, *, level: float = 0.95, kurtosis: float = 
     """
     level = checks.in_range("level", level, 0.5, 0.999, "Write 0.95 for 95 %.")
     kurtosis = checks.in_range("kurtosis", kurtosis, 0.0, 300.0)
-    known = known_of(x)
-    if known.total is not None:
-        names, release = tuple(known.total.facts.classes), None
+    moments = known_of(x)
+    if moments.total is not None:
+        names, release = tuple(moments.total.facts.classes), None
     else:
         assert isinstance(x, Release)
         release = x
         names = (
-            x.classes if known.measured.centre == "joint" and x.raw is not None and x.raw.centre == "classes" else ()
+            x.classes
+            if moments.noisy_moment.centre == "joint" and x.raw is not None and x.raw.centre == "classes"
+            else ()
         )
-    return ReleaseAnswers(known, level, kurtosis, names if len(names) > 1 else (), release)
+    return ReleaseAnswers(moments, level, kurtosis, names if len(names) > 1 else (), release)

@@ -82,7 +82,7 @@ def classes_of(whole: Measured, d: int) -> Classes:
     return Classes(shares, means, of_sum, of_count, shared)
 
 
-def within_of(known: UnbiasedMoments, whole: Measured) -> tuple[Classes, np.ndarray]:
+def within_of(moments: UnbiasedMoments, whole: Measured) -> tuple[Classes, np.ndarray]:
     """Return the classes and the covariance within them.
 
     W = S - sum_c p_c (m_c m_c' - (v_t / p_c^2) I), S the second moment: the square of a noisy mean is too large by
@@ -91,18 +91,24 @@ def within_of(known: UnbiasedMoments, whole: Measured) -> tuple[Classes, np.ndar
 
     Reference: own derivation, above.
     """
-    found, d, square = classes_of(whole, known.d), known.d, whole.row_bound * whole.row_bound
-    kept = ~found.small
-    means, shares = found.means[:, kept], found.shares[kept]
+    classes, d, square = classes_of(whole, moments.d), moments.d, whole.row_bound * whole.row_bound
+    usable = ~classes.small
+    means, shares = classes.means[:, usable], classes.shares[usable]
     within = square * whole.matrix[:d, :d] - (means * shares) @ means.T
-    within = within + found.of_sum * float(np.sum(1 / shares)) * np.eye(d)
-    return found, within * (known.rows / max(known.rows - int(kept.sum()), 1.0))
+    within = within + classes.of_sum * float(np.sum(1 / shares)) * np.eye(d)
+    return classes, within * (moments.rows / max(moments.rows - int(usable.sum()), 1.0))
 
 
-def contrast(known: UnbiasedMoments, whole: Measured, a: int, b: int, level: float) -> Intervals:
+def contrast(moments: UnbiasedMoments, whole: Measured, a: int, b: int, level: float) -> Intervals:
     """Return the interval of the mean of class a less that of class b, in working units, as derived above."""
-    d, r, found = known.d, whole.row_bound, classes_of(whole, known.d)
-    shares, means, of_sum, of_count, shared = found.shares, found.means, found.of_sum, found.of_count, found.shared
+    d, r, classes = moments.d, whole.row_bound, classes_of(whole, moments.d)
+    shares, means, of_sum, of_count, shared = (
+        classes.shares,
+        classes.means,
+        classes.of_sum,
+        classes.of_count,
+        classes.shared,
+    )
     safe = np.where(shares > 0, shares, 1.0)
     within = r * r * np.diag(whole.matrix)[:d] - (means**2 - of_sum / safe**2) @ np.maximum(shares, 0.0)
     within = np.maximum(within, 0.0)
@@ -111,39 +117,41 @@ def contrast(known: UnbiasedMoments, whole: Measured, a: int, b: int, level: flo
         p = safe[c]
         spread += (of_sum + of_count * means[:, c] ** 2) / p**2 + of_sum * of_count / p**4
         own = within
-        if known.two is not None:  # the variance of two values is that of their mean, in each class another
-            low = known.two.low
-            own = np.where(known.span > 0, np.maximum((means[:, c] - low) * (low + known.span - means[:, c]), 0.0), own)
-            own = own + 3 * known.span**2 / (known.rows * p)  # three more rows with the rarer value
-        sampling += own / (known.rows * p)
+        if moments.two is not None:  # the variance of two values is that of their mean, in each class another
+            low = moments.two.low
+            own = np.where(
+                moments.span > 0, np.maximum((means[:, c] - low) * (low + moments.span - means[:, c]), 0.0), own
+            )
+            own = own + 3 * moments.span**2 / (moments.rows * p)  # three more rows with the rarer value
+        sampling += own / (moments.rows * p)
     spread = np.maximum(spread + shared * (means[:, a] / safe[a] - means[:, b] / safe[b]) ** 2, 0.0)
-    half = known.z(level, spread, sampling, known.law.excess(1.0, 0.0)) * np.sqrt(spread + sampling)
+    half = moments.z(level, spread, sampling, moments.law.excess(1.0, 0.0)) * np.sqrt(spread + sampling)
     step = means[:, a] - means[:, b]
-    reason = np.full(d, SMALL_CLASS if found.small[[a, b]].any() else 0)
-    return Intervals(step, step - half, step + half, reason).refusing(known.unknown)
+    reason = np.full(d, SMALL_CLASS if classes.small[[a, b]].any() else 0)
+    return Intervals(step, step - half, step + half, reason).refusing(moments.unknown)
 
 
 LOWER, HIGHER, STEP = range(3)
 
 
-def by_column(known: UnbiasedMoments, by: int, level: float) -> list[Intervals]:
+def by_column(moments: UnbiasedMoments, by: int, level: float) -> list[Intervals]:
     """Return, for every column, the mean in the group with the lower value of ``by``, in the other, and the difference.
 
     In working units, as derived in the docstring of the module.
     """
-    d = known.d
-    if known.mean is None:
+    d = moments.d
+    if moments.mean is None:
         none = np.full(d, np.nan)
         return [Intervals(none, none, none, np.full(d, NO_MEAN))] * 3
-    assert known.two is not None, "checked by the caller"
-    m, n, law = known.mean, known.rows, known.law
-    a, h, mx = float(known.two.low[by]), float(known.span[by]), float(m[by])
-    p, v = (mx - a) / h, np.maximum(np.diag(known.covariance), 0.0)
-    s = known.covariance[:, by] * (n - 1) / n
+    assert moments.two is not None, "checked by the caller"
+    m, n, law = moments.mean, moments.rows, moments.law
+    a, h, mx = float(moments.two.low[by]), float(moments.span[by]), float(m[by])
+    p, v = (mx - a) / h, np.maximum(np.diag(moments.covariance), 0.0)
+    s = moments.covariance[:, by] * (n - 1) / n
     q = p * (1 - p) + law.mean / h**2
     std = np.sqrt(law.mean + law.count * mx**2) / h
-    two, first, last = known.span > 0, known.two.low, known.two.low + known.span
-    few = 3 * np.where(two, known.span**2, v) / n**2
+    two, first, last = moments.span > 0, moments.two.low, moments.two.low + moments.span
+    few = 3 * np.where(two, moments.span**2, v) / n**2
     step = s / (h * q) if q > 0 else np.zeros(d)
     own = np.maximum(v - max(q, 0.0) * step**2, 0.0)
 
@@ -153,13 +161,15 @@ def by_column(known: UnbiasedMoments, by: int, level: float) -> list[Intervals]:
     def solved(line: tuple[np.ndarray, float], noise: Callable, sampling: Callable, small: bool) -> Intervals:
         estimate = line[0] / line[1] if line[1] else np.full(d, np.nan)
         at = np.clip(np.nan_to_num(estimate), -1e6, 1e6)
-        z = known.z(level, noise(at), np.maximum(sampling(at), 0.0), law.excess(1.0, 0.0))
+        z = moments.z(level, noise(at), np.maximum(sampling(at), 0.0), law.excess(1.0, 0.0))
         error = [noise(x) + sampling(x) for x in (np.full(d, k) for k in (-1.0, 0.0, 1.0))]
-        low, high, ended = within((line[0], -line[1]), error, z)
-        found = Intervals(estimate, low, high, np.where(ended & (not small), 0, SMALL_CLASS))
-        found = found.refusing(np.full(d, known.shortened[by]), NO_GROUPS)
-        found = dataclasses.replace(found, estimate=np.where(found.identified, estimate, np.nan))  # noise over noise
-        return found.refusing(known.same_column[by] | (np.arange(d) == by), ONE_COLUMN)
+        low, high, bounded = within((line[0], -line[1]), error, z)
+        intervals = Intervals(estimate, low, high, np.where(bounded & (not small), 0, SMALL_CLASS))
+        intervals = intervals.refusing(np.full(d, moments.shortened[by]), NO_GROUPS)
+        intervals = dataclasses.replace(
+            intervals, estimate=np.where(intervals.identified, estimate, np.nan)
+        )  # noise over noise
+        return intervals.refusing(moments.same_column[by] | (np.arange(d) == by), ONE_COLUMN)
 
     def group(sign: float, c: float, share: float) -> Intervals:
         def noise(t: np.ndarray) -> np.ndarray:
@@ -168,17 +178,17 @@ def by_column(known: UnbiasedMoments, by: int, level: float) -> list[Intervals]:
         def sampling(t: np.ndarray) -> np.ndarray:
             return max(share, 0.0) * varies(t) / n + few
 
-        found = solved((sign * s / h + m * share, share), noise, sampling, min(share, 1.0) < LEAST * std)
+        intervals = solved((sign * s / h + m * share, share), noise, sampling, min(share, 1.0) < LEAST * std)
         estimate, low, high = (
-            np.where(two, np.clip(x, first, last), x) for x in (found.estimate, found.low, found.high)
+            np.where(two, np.clip(x, first, last), x) for x in (intervals.estimate, intervals.low, intervals.high)
         )
-        return dataclasses.replace(found, estimate=estimate, low=low, high=high)
+        return dataclasses.replace(intervals, estimate=estimate, low=low, high=high)
 
     def noise(step: np.ndarray) -> np.ndarray:
         turned = m + step * (1 - 2 * p)
-        found = law.off + law.mean * (max(mx**2 - law.mean, 0.0) + np.maximum(turned**2 - law.mean, 0.0))
-        found = found + law.mean**2 * (1 + 2 * step**2 / h**2)
-        return (found + law.count * (step * q * h - mx * turned) ** 2) / h**2
+        variance = law.off + law.mean * (max(mx**2 - law.mean, 0.0) + np.maximum(turned**2 - law.mean, 0.0))
+        variance = variance + law.mean**2 * (1 + 2 * step**2 / h**2)
+        return (variance + law.count * (step * q * h - mx * turned) ** 2) / h**2
 
     def sampling(step: np.ndarray) -> np.ndarray:
         apart = p * (1 - p) ** 2 * varies(m + (1 - p) * step) + (1 - p) * p**2 * varies(m - p * step)

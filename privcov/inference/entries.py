@@ -59,127 +59,130 @@ from privcov.measurements.noise_theory.tails import tail
 _HALVINGS = 44
 
 
-def means(known: UnbiasedMoments, level: float) -> Intervals:
+def means(moments: UnbiasedMoments, level: float) -> Intervals:
     """Return the interval of every mean, in working units."""
-    d, law = known.d, known.law
-    if known.mean is None:
+    d, law = moments.d, moments.law
+    if moments.mean is None:
         none = np.full(d, np.nan)
         return Intervals(none, none, none, np.full(d, NO_MEAN))
-    variances = np.maximum(np.nan_to_num(np.diag(known.covariance)), 0.0)
-    if known.available is None:
-        noise, rows = np.full(d, law.mean), np.full(d, known.rows)
-        noise = noise + law.count * known.mean**2
+    variances = np.maximum(np.nan_to_num(np.diag(moments.covariance)), 0.0)
+    if moments.available is None:
+        noise, rows = np.full(d, law.mean), np.full(d, moments.rows)
+        noise = noise + law.count * moments.mean**2
     else:
-        noise, rows = known.available.mean_std**2, known.rows * np.maximum(np.diag(known.available.shares), 1e-9)
-    z = known.z(level, noise, variances / rows, law.excess(1.0, 0.0))
+        noise, rows = moments.available.mean_std**2, moments.rows * np.maximum(np.diag(moments.available.shares), 1e-9)
+    z = moments.z(level, noise, variances / rows, law.excess(1.0, 0.0))
     half = z * np.sqrt(noise + variances / rows)
-    estimate, low, high = known.mean, known.mean - half, known.mean + half
-    if known.two is not None:  # the variance at the mean m that is tested is (m - a)(b - m)
-        first, last, q = known.two.low, known.two.low + known.span, z * z / rows
-        middle = (known.mean + q * (first + last) / 2) / (1 + q)
-        square = middle**2 - (known.mean**2 + q * first * last - z * z * noise) / (1 + q)
-        half, two = np.sqrt(np.maximum(square, 0.0)), known.span > 0
+    estimate, low, high = moments.mean, moments.mean - half, moments.mean + half
+    if moments.two is not None:  # the variance at the mean m that is tested is (m - a)(b - m)
+        first, last, q = moments.two.low, moments.two.low + moments.span, z * z / rows
+        middle = (moments.mean + q * (first + last) / 2) / (1 + q)
+        square = middle**2 - (moments.mean**2 + q * first * last - z * z * noise) / (1 + q)
+        half, two = np.sqrt(np.maximum(square, 0.0)), moments.span > 0
         low, high = np.where(two, middle - half, low), np.where(two, middle + half, high)
         estimate, low, high = (np.where(two, np.clip(x, first, last), x) for x in (estimate, low, high))
-    return Intervals(estimate, low, high, np.where(np.isnan(known.mean), TOO_FEW, 0))
+    return Intervals(estimate, low, high, np.where(np.isnan(moments.mean), TOO_FEW, 0))
 
 
-def variances(known: UnbiasedMoments, level: float, kurtosis: float) -> Intervals:
+def variances(moments: UnbiasedMoments, level: float, kurtosis: float) -> Intervals:
     """Return the interval of every variance, in working units."""
-    seen = np.diag(known.covariance)
-    noise, rows = np.diag(_entry_noise(known)), known.rows * np.diag(_shares(known))
-    two, square, short = known.span > 0, known.span**2, known.shortened
-    linear = np.where(short, known.reach, square) / rows
+    diagonal = np.diag(moments.covariance)
+    noise, rows = np.diag(_entry_noise(moments)), moments.rows * np.diag(_shares(moments))
+    two, square, short = moments.span > 0, moments.span**2, moments.shortened
+    linear = np.where(short, moments.reach, square) / rows
     part = np.where(short, 0.0, np.where(two, -4.0, 2 + 3 * kurtosis)) / rows
-    on = np.where(two, np.clip(seen, 0.0, square / 4), np.maximum(seen, 0.0))
-    z = known.z(level, noise, linear * on + part * on**2, known.law.excess(1.0, 1.0))
+    on = np.where(two, np.clip(diagonal, 0.0, square / 4), np.maximum(diagonal, 0.0))
+    z = moments.z(level, noise, linear * on + part * on**2, moments.law.excess(1.0, 1.0))
     a = np.maximum(1 - z * z * part, 1e-9)
-    middle = seen + z * z * linear / 2
-    root = np.sqrt(np.maximum(middle**2 - a * (seen**2 - z * z * noise), 0.0))
+    middle = diagonal + z * z * linear / 2
+    root = np.sqrt(np.maximum(middle**2 - a * (diagonal**2 - z * z * noise), 0.0))
     low, high = np.maximum((middle - root) / a, 0.0), (middle + root) / a
     high = np.where(two, np.minimum(high + z * z * on / rows, square / 4), high)
-    reason = np.where(np.isnan(seen), TOO_FEW, np.where(high > 0, 0, NO_VARIANCE))
-    estimate, high = np.where(two, np.minimum(seen, square / 4), seen), np.maximum(high, 0.0)  # two values vary no more
-    if known.two is not None and known.mean is not None:
-        mean = means(known, level)
-        m, *ends = (_of_mean(known, x) for x in (mean.estimate, mean.low, mean.high))
-        middle = (mean.low - known.two.low < known.span / 2) & (mean.high - known.two.low > known.span / 2)
+    reason = np.where(np.isnan(diagonal), TOO_FEW, np.where(high > 0, 0, NO_VARIANCE))
+    estimate, high = (
+        np.where(two, np.minimum(diagonal, square / 4), diagonal),
+        np.maximum(high, 0.0),
+    )  # two values vary no more
+    if moments.two is not None and moments.mean is not None:
+        mean = means(moments, level)
+        m, *ends = (_of_mean(moments, x) for x in (mean.estimate, mean.low, mean.high))
+        middle = (mean.low - moments.two.low < moments.span / 2) & (mean.high - moments.two.low > moments.span / 2)
         most = np.where(middle, square / 4, np.maximum(*ends))
-        low = np.where(known.exact, np.minimum(*ends), np.where(two, np.minimum(low, most), low))
-        high = np.where(known.exact, most, np.where(two, np.minimum(high, most), high))
+        low = np.where(moments.exact, np.minimum(*ends), np.where(two, np.minimum(low, most), low))
+        high = np.where(moments.exact, most, np.where(two, np.minimum(high, most), high))
         # Between the two values E (x - a)(b - x) >= 0, so no column varies more than two values of its mean.
-        estimate = np.where(known.exact, m, np.where(two, np.minimum(np.clip(estimate, low, high), m), estimate))
+        estimate = np.where(moments.exact, m, np.where(two, np.minimum(np.clip(estimate, low, high), m), estimate))
         low = np.minimum(low, np.where(two, estimate, low))
         reason = np.where(two & (reason != TOO_FEW), 0, reason)
-    return Intervals(estimate, low, high, reason).refusing(known.unknown)
+    return Intervals(estimate, low, high, reason).refusing(moments.unknown)
 
 
-def _of_mean(known: UnbiasedMoments, mean: np.ndarray) -> np.ndarray:
+def _of_mean(moments: UnbiasedMoments, mean: np.ndarray) -> np.ndarray:
     """Return the variance of every column of two values with this mean."""
-    above = np.clip(mean - (0.0 if known.two is None else known.two.low), 0.0, known.span)
-    return above * (known.span - above)
+    above = np.clip(mean - (0.0 if moments.two is None else moments.two.low), 0.0, moments.span)
+    return above * (moments.span - above)
 
 
-def _of_levels(known: UnbiasedMoments, level: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _of_levels(moments: UnbiasedMoments, level: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (estimate, low, high) of the covariances that two levels of one column have by their means."""
-    assert known.two is not None, "they are levels"
-    mean = means(known, level)
-    m, low, high = (np.clip(x - known.two.low, 0.0, known.span) for x in (mean.estimate, mean.low, mean.high))
+    assert moments.two is not None, "they are levels"
+    mean = means(moments, level)
+    m, low, high = (np.clip(x - moments.two.low, 0.0, moments.span) for x in (mean.estimate, mean.low, mean.high))
     return -np.outer(m, m), -np.outer(high, high), -np.outer(low, low)
 
 
-def covariances(known: UnbiasedMoments, level: float, kurtosis: float) -> Intervals:
+def covariances(moments: UnbiasedMoments, level: float, kurtosis: float) -> Intervals:
     """Return the interval of every covariance, in working units."""
-    seen, noise = known.covariance, _entry_noise(known)
-    on = np.maximum(np.nan_to_num(np.diag(seen)), 0.0)
-    sampling = _covariance_sampling(known, on, seen, kurtosis) / (known.rows * _shares(known))
-    half = known.z(level, noise, sampling, known.law.excess(1.0, 0.0)) * np.sqrt(noise + sampling)
-    low, high = seen - half, seen + half
-    if (same := known.same_column).any() and known.mean is not None:
-        levels = _of_levels(known, level)
-        seen, low, high = (np.where(same, b, a) for a, b in zip((seen, low, high), levels, strict=True))
-    found = Intervals(seen, low, high, np.where(np.isnan(known.covariance), TOO_FEW, 0))
-    return found.refusing(known.unknown[:, None] | known.unknown[None, :])
+    covariance, noise = moments.covariance, _entry_noise(moments)
+    on = np.maximum(np.nan_to_num(np.diag(covariance)), 0.0)
+    sampling = _covariance_sampling(moments, on, covariance, kurtosis) / (moments.rows * _shares(moments))
+    half = moments.z(level, noise, sampling, moments.law.excess(1.0, 0.0)) * np.sqrt(noise + sampling)
+    low, high = covariance - half, covariance + half
+    if (same := moments.same_column).any() and moments.mean is not None:
+        levels = _of_levels(moments, level)
+        covariance, low, high = (np.where(same, b, a) for a, b in zip((covariance, low, high), levels, strict=True))
+    intervals = Intervals(covariance, low, high, np.where(np.isnan(moments.covariance), TOO_FEW, 0))
+    return intervals.refusing(moments.unknown[:, None] | moments.unknown[None, :])
 
 
-def correlations(known: UnbiasedMoments, level: float, kurtosis: float, tested: bool = True) -> Intervals:
+def correlations(moments: UnbiasedMoments, level: float, kurtosis: float, tested: bool = True) -> Intervals:
     """Return every correlation's interval (Fieller 1954; noise derived above and in forms.py), with a test of zero."""
-    seen, law, n = known.covariance, known.law, known.rows * _shares(known)
-    on = np.nan_to_num(np.diag(seen))
-    least = known.z(level, np.diag(_entry_noise(known)), 0 * on, law.excess(1.0, 1.0))
-    weak = on <= least * np.sqrt(np.diag(_entry_noise(known)))
+    covariance, law, n = moments.covariance, moments.law, moments.rows * _shares(moments)
+    on = np.nan_to_num(np.diag(covariance))
+    least = moments.z(level, np.diag(_entry_noise(moments)), 0 * on, law.excess(1.0, 1.0))
+    weak = on <= least * np.sqrt(np.diag(_entry_noise(moments)))
     safe = np.where(on > 0, on, 1.0)
     a = np.sqrt(safe[None, :] / safe[:, None])
     g = np.sqrt(np.outer(safe, safe))
-    noise = _correlation_noise(known, a)
+    noise = _correlation_noise(moments, a)
     zero = noise[0]
-    two = known.span > 0
+    two = moments.span > 0
     plain = 1 + np.where(two[:, None] | two[None, :], 0.0, kurtosis)
-    sampling = np.where(_either_short(known), _shortened(known, on), plain * g * g + _few(known)) / n
-    one, p = _one_entry(known), None
+    sampling = np.where(_either_short(moments), _product_bound(moments, on), plain * g * g + _few(moments)) / n
+    one, p = _one_entry(moments), None
     if tested:
-        p = tail(np.nan_to_num(seen), zero - one + sampling, one, _shape(known))
-    own = _correlation_sampling(known, plain)
-    z = known.z(level, zero, g * g * own(np.clip(np.nan_to_num(seen) / g, -1, 1)), law.excess(1.0, 0.0))
-    estimate, low, high = fieller(seen, g, noise, own, z)
+        p = tail(np.nan_to_num(covariance), zero - one + sampling, one, _shape(moments))
+    own = _correlation_sampling(moments, plain)
+    z = moments.z(level, zero, g * g * own(np.clip(np.nan_to_num(covariance) / g, -1, 1)), law.excess(1.0, 0.0))
+    estimate, low, high = fieller(covariance, g, noise, own, z)
     reason = np.where(weak[:, None] | weak[None, :], NO_VARIANCE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
-    reason = np.where(np.isnan(seen), TOO_FEW, reason)
+    reason = np.where(np.isnan(covariance), TOO_FEW, reason)
     # A quotient of noise is anywhere in [-1, 1], often at an end; no test can call it real.
     estimate, p = np.where(reason > 0, np.nan, estimate), None if p is None else np.where(reason > 0, np.nan, p)
-    if (same := known.same_column).any() and known.mean is not None:
-        own = np.sqrt(np.maximum(variances(known, level, kurtosis).estimate, 1e-300))
-        r = np.clip(_of_levels(known, level)[0] / np.outer(own, own), -1.0, 0.0)
-        estimate = np.where(same & ~np.isnan(seen), r, estimate)
-    found = Intervals(estimate, low, high, reason, p)
-    return found.refusing(known.unknown[:, None] | known.unknown[None, :]).refusing(same, ONE_COLUMN)
+    if (same := moments.same_column).any() and moments.mean is not None:
+        own = np.sqrt(np.maximum(variances(moments, level, kurtosis).estimate, 1e-300))
+        r = np.clip(_of_levels(moments, level)[0] / np.outer(own, own), -1.0, 0.0)
+        estimate = np.where(same & ~np.isnan(covariance), r, estimate)
+    intervals = Intervals(estimate, low, high, reason, p)
+    return intervals.refusing(moments.unknown[:, None] | moments.unknown[None, :]).refusing(same, ONE_COLUMN)
 
 
-def correlation_variances(known: UnbiasedMoments, r: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def correlation_variances(moments: UnbiasedMoments, r: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the variances of the noise and of sampling on every correlation, as derived in the module's docstring."""
-    zero, first, second = _correlation_noise(known, spread[None, :] / spread[:, None])
+    zero, first, second = _correlation_noise(moments, spread[None, :] / spread[:, None])
     g = spread[:, None] * spread[None, :]
     noise = np.maximum(zero + r * (first + r * second), 0.0) / (g * g)
-    return noise, _moment_variance(known, r, 1 + 2 * r * r, 3 * r, np.full_like(r, 3.0))
+    return noise, _moment_variance(moments, r, 1 + 2 * r * r, 3 * r, np.full_like(r, 3.0))
 
 
 def fieller(
@@ -211,135 +214,137 @@ def fieller(
     return np.where(np.isnan(above), np.nan, ratio), ends[0], ends[1]
 
 
-def _covariance_sampling(known: UnbiasedMoments, on: np.ndarray, seen: np.ndarray, kurtosis: float) -> np.ndarray:
+def _covariance_sampling(
+    moments: UnbiasedMoments, on: np.ndarray, covariance: np.ndarray, kurtosis: float
+) -> np.ndarray:
     """Return the variance of the product of two deviations from the mean, for every pair of columns."""
-    two, t, both = known.span > 0, known.skew, np.outer(on, on)
-    square = np.minimum(np.nan_to_num(seen) ** 2, both)
-    found = (1 + kurtosis) * (both + seen**2) + kurtosis * seen**2
+    two, t, both = moments.span > 0, moments.skew, np.outer(on, on)
+    square = np.minimum(np.nan_to_num(covariance) ** 2, both)
+    variance = (1 + kurtosis) * (both + covariance**2) + kurtosis * covariance**2
     one = (
         both
-        + _few(known)
+        + _few(moments)
         - square
         + np.minimum(square / np.maximum(on, 1e-300)[:, None], on[None, :]) * (t * t)[:, None]
     )
-    found = np.where(two[:, None], one, np.where(two[None, :], one.T, found))
-    pair = np.maximum(both + np.outer(t, t) * np.nan_to_num(seen) - square, 0.0) + _few(known)
-    found = np.where(two[:, None] & two[None, :], pair, found)
-    return np.where(_either_short(known), _shortened(known, on), found)
+    variance = np.where(two[:, None], one, np.where(two[None, :], one.T, variance))
+    pair = np.maximum(both + np.outer(t, t) * np.nan_to_num(covariance) - square, 0.0) + _few(moments)
+    variance = np.where(two[:, None] & two[None, :], pair, variance)
+    return np.where(_either_short(moments), _product_bound(moments, on), variance)
 
 
-def _either_short(known: UnbiasedMoments) -> np.ndarray:
+def _either_short(moments: UnbiasedMoments) -> np.ndarray:
     """Return which pairs have a column of two values in shortened rows."""
-    return known.shortened[:, None] | known.shortened[None, :]
+    return moments.shortened[:, None] | moments.shortened[None, :]
 
 
-def _shortened(known: UnbiasedMoments, on: np.ndarray) -> np.ndarray:
+def _product_bound(moments: UnbiasedMoments, on: np.ndarray) -> np.ndarray:
     """Return the bound on the variance of the product of two deviations, where rows are shortened."""
-    most = np.where(known.shortened, known.reach, np.nan)[:, None] * on[None, :]
-    return np.nan_to_num(np.fmin(most, most.T)) + _few(known)
+    most = np.where(moments.shortened, moments.reach, np.nan)[:, None] * on[None, :]
+    return np.nan_to_num(np.fmin(most, most.T)) + _few(moments)
 
 
-def _correlation_sampling(known: UnbiasedMoments, plain: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+def _correlation_sampling(moments: UnbiasedMoments, plain: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """Return the function that gives the sampling variance of every correlation r."""
-    two, v = known.span > 0, np.maximum(np.nan_to_num(np.diag(known.covariance)), 0.0)
-    t = np.divide(known.skew, np.sqrt(v), out=np.zeros(known.d), where=two & (v > 0))
-    first, second, square = two[:, None], two[None, :], (t * t)[:, None] + np.zeros((known.d, known.d))
-    few = np.divide(_few(known), np.outer(v, v), out=np.zeros((known.d, known.d)), where=np.outer(v, v) > 0)
-    pairs = known.rows * _shares(known)
+    two, v = moments.span > 0, np.maximum(np.nan_to_num(np.diag(moments.covariance)), 0.0)
+    t = np.divide(moments.skew, np.sqrt(v), out=np.zeros(moments.d), where=two & (v > 0))
+    first, second, square = two[:, None], two[None, :], (t * t)[:, None] + np.zeros((moments.d, moments.d))
+    few = np.divide(_few(moments), np.outer(v, v), out=np.zeros((moments.d, moments.d)), where=np.outer(v, v) > 0)
+    pairs = moments.rows * _shares(moments)
 
     safe = np.where(v > 0, v, 1.0)
-    fourth = np.sqrt(np.where(known.shortened, known.reach / safe, 3 * np.diag(plain)))
-    product_std = np.sqrt(_shortened(known, v) / np.outer(safe, safe))
+    fourth = np.sqrt(np.where(moments.shortened, moments.reach / safe, 3 * np.diag(plain)))
+    product_std = np.sqrt(_product_bound(moments, v) / np.outer(safe, safe))
 
     def own(r: np.ndarray) -> np.ndarray:
         r2 = r * r
-        bent = r2 * (square.T - 2)  # of a column of many values beside one of two
+        correction = r2 * (square.T - 2)  # of a column of many values beside one of two
         m22 = np.where(first & second, 1 + np.outer(t, t) * r, 1 + r2 * (square + square.T))
         m22 = np.where(first | second, m22, plain * (1 + 2 * r2))
-        m31 = np.where(first, r * (1 + square), np.where(second, r * (3 + bent), 3 * plain * r))
-        m40 = np.where(first, 1 + square, np.where(second, 3 + r2 * bent, 3 * plain))
-        found = _moment_variance(known, r, m22, m31, m40) + np.where(first & second, few, 0.0) / pairs
+        m31 = np.where(first, r * (1 + square), np.where(second, r * (3 + correction), 3 * plain * r))
+        m40 = np.where(first, 1 + square, np.where(second, 3 + r2 * correction, 3 * plain))
+        variance = _moment_variance(moments, r, m22, m31, m40) + np.where(first & second, few, 0.0) / pairs
         most = product_std + np.abs(r) * (fourth[:, None] + fourth[None, :]) / 2
-        return np.where(_either_short(known), most * most / pairs, np.maximum(found, 0.0))
+        return np.where(_either_short(moments), most * most / pairs, np.maximum(variance, 0.0))
 
     return own
 
 
 def _moment_variance(
-    known: UnbiasedMoments, r: np.ndarray, m22: np.ndarray, m31: np.ndarray, m40: np.ndarray
+    moments: UnbiasedMoments, r: np.ndarray, m22: np.ndarray, m31: np.ndarray, m40: np.ndarray
 ) -> np.ndarray:
     """Return the sampling variance of every correlation r, from the fourth moments E x^2 y^2, E x^3 y and E x^4."""
-    pairs = known.rows * _shares(known)
+    pairs = moments.rows * _shares(moments)
     each = np.diag(pairs)[:, None]
     part = r * r / 4 * (m40 - 1) / each - r * (m31 - r) / each
     return (m22 - r * r) / pairs + part + part.T + r * r / 2 * (m22 - 1) * pairs / (each * each.T)
 
 
-def sampling_norm(known: UnbiasedMoments) -> float:
+def sampling_norm(moments: UnbiasedMoments) -> float:
     """Return the root of the mean squared Frobenius norm of the sampling error of the covariance."""
-    seen, on = known.covariance, np.maximum(np.diag(known.covariance), 0.0)
-    entries = _covariance_sampling(known, on, seen, 0.0)
-    np.fill_diagonal(entries, np.where(known.span > 0, np.maximum(on * known.span**2 - 4 * on**2, 0.0), 2 * on**2))
-    return math.sqrt(float(entries.sum()) / known.rows)
+    covariance, on = moments.covariance, np.maximum(np.diag(moments.covariance), 0.0)
+    entries = _covariance_sampling(moments, on, covariance, 0.0)
+    np.fill_diagonal(entries, np.where(moments.span > 0, np.maximum(on * moments.span**2 - 4 * on**2, 0.0), 2 * on**2))
+    return math.sqrt(float(entries.sum()) / moments.rows)
 
 
-def _few(known: UnbiasedMoments) -> np.ndarray:
+def _few(moments: UnbiasedMoments) -> np.ndarray:
     """Return 3 (s_i s_j)^2 / n; s is the standard deviation of a column of many values; 0 for two such columns.
 
     A count with mean 3 is zero with at most 5 % chance.
     """
-    two, std = known.span > 0, np.sqrt(np.maximum(np.nan_to_num(np.diag(known.covariance)), 0.0))
-    size = np.where(two, known.span, std)
+    two, std = moments.span > 0, np.sqrt(np.maximum(np.nan_to_num(np.diag(moments.covariance)), 0.0))
+    size = np.where(two, moments.span, std)
     either = two[:, None] | two[None, :]
-    return np.where(either, 3 * np.outer(size, size) ** 2, 0.0) / (known.rows * _shares(known))
+    return np.where(either, 3 * np.outer(size, size) ** 2, 0.0) / (moments.rows * _shares(moments))
 
 
-def _shares(known: UnbiasedMoments) -> np.ndarray:
+def _shares(moments: UnbiasedMoments) -> np.ndarray:
     """Return the share of rows behind every entry, d x d."""
-    if known.available is None:
-        return np.ones((known.d, known.d))
-    return np.maximum(known.available.shares, 1e-9)
+    if moments.available is None:
+        return np.ones((moments.d, moments.d))
+    return np.maximum(moments.available.shares, 1e-9)
 
 
-def _entry_noise(known: UnbiasedMoments) -> np.ndarray:
+def _entry_noise(moments: UnbiasedMoments) -> np.ndarray:
     """Return the variance of the noise on every entry of the covariance: N(A) for A = (e_i e_j' + e_j e_i') / 2."""
-    if known.available is not None:
-        return known.available.variance
-    law, m = known.law, known.centre
-    size = np.where(np.eye(known.d) > 0, 1.0, 0.5)
+    if moments.available is not None:
+        return moments.available.variance
+    law, m = moments.law, moments.centre
+    size = np.where(np.eye(moments.d) > 0, 1.0, 0.5)
     square = m * m
-    turned = np.where(np.eye(known.d) > 0, square[:, None], (square[:, None] + square[None, :]) / 4)
+    turned = np.where(np.eye(moments.d) > 0, square[:, None], (square[:, None] + square[None, :]) / 4)
     # The square of a noisy mean is too large by t_m^2; |A m|^2 by t_m^2 |A|^2.
     turned = np.maximum(turned - law.mean * size, 0.0)
     noise = (
         2 * law.off * size + np.diag(law.extra + law.common) + 4 * law.mean * turned + 2 * law.mean * law.mean * size
     )
-    q = np.outer(m, m) - known.covariance
+    q = np.outer(m, m) - moments.covariance
     return np.maximum(noise + law.count * q * q + 2 * law.tie * np.diag(np.diag(q)), 0.0)
 
 
-def _one_entry(known: UnbiasedMoments) -> np.ndarray:
+def _one_entry(moments: UnbiasedMoments) -> np.ndarray:
     """Return the variance of the single noise draw on every covariance."""
-    if known.available is None:
-        return np.full((known.d, known.d), known.law.off)
-    return known.available.variance
+    if moments.available is None:
+        return np.full((moments.d, moments.d), moments.law.off)
+    return moments.available.variance
 
 
-def _shape(known: UnbiasedMoments) -> float:
+def _shape(moments: UnbiasedMoments) -> float:
     """Return j, the shape of the Gamma mixture that one number above the diagonal is."""
-    return 1.0 if known.law.laplace else known.law.freedom or math.inf
+    return 1.0 if moments.law.laplace else moments.law.freedom or math.inf
 
 
-def _correlation_noise(known: UnbiasedMoments, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _correlation_noise(moments: UnbiasedMoments, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (n_0, n_1, n_2): N(A_r) = n_0 + n_1 r + n_2 r^2 for every pair.
 
     With flags of missing cells, entries are taken as uncorrelated with the noise on the variances.
     """
-    law, m = known.law, known.centre
-    one = _entry_noise(known)
+    law, m = moments.law, moments.centre
+    one = _entry_noise(moments)
     x, y = a / 2, 1 / (2 * a)  # of -r in the two diagonal entries
-    if known.available is not None:
-        v = np.diag(known.available.variance)
+    if moments.available is not None:
+        v = np.diag(moments.available.variance)
         return one, 0 * one, x * x * v[:, None] + y * y * v[None, :]
     mi, mj = m[:, None], m[None, :]
     size = x * x + y * y
@@ -350,5 +355,5 @@ def _correlation_noise(known: UnbiasedMoments, a: np.ndarray) -> tuple[np.ndarra
     q0, q1 = mi * mj, -(x * mi * mi + y * mj * mj)  # <A_r, C> = 0 where r is the correlation
     second = second + law.count * q1 * q1 - 2 * law.tie * q1 * (x + y)
     first = first + 2 * law.count * q0 * q1 - 2 * law.tie * q0 * (x + y)
-    zero = one + law.count * (q0 * q0 - (q0 - known.covariance) ** 2)
+    zero = one + law.count * (q0 * q0 - (q0 - moments.covariance) ** 2)
     return zero, first, second

@@ -54,7 +54,7 @@ class CoverageRecord(NamedTuple):
 
 
 @cache
-def measured(like: str = "plain") -> dict[str, CoverageRecord]:
+def load_coverage(like: str = "plain") -> dict[str, CoverageRecord]:
     """Return what was measured on rows like these, a key of `LIKE`, by answer; empty where no table is stored."""
     path = places.results("coverage") / FILE
     if not path.is_file():
@@ -66,29 +66,29 @@ def measured(like: str = "plain") -> dict[str, CoverageRecord]:
             if own not in LIKE.get(like, ((), ""))[0]:
                 continue
             if int(line["reported"]) >= FEWEST and (size := _SIZE.search(line["cell"])):
-                found = float(line["coverage"]), float(line["wrong"]), int(size[2]), int(size[1])
-                by.setdefault(line["answer"], []).append(found)
+                values = float(line["coverage"]), float(line["wrong"]), int(size[2]), int(size[1])
+                by.setdefault(line["answer"], []).append(values)
     return {
         answer: CoverageRecord(min(c), sum(c) / len(c), max(wrong), len(c), min(rows), max(columns))
-        for answer, (c, wrong, rows, columns) in ((a, tuple(zip(*found, strict=True))) for a, found in by.items())
+        for answer, (c, wrong, rows, columns) in ((a, tuple(zip(*values, strict=True))) for a, values in by.items())
     }
 
 
 def sentence(answer: str, level: float, rows: float = math.inf, columns: int = 0, like: str = "plain") -> str:
     """Return the measured coverage of an answer in words."""
-    found = measured(like).get(answer)
-    if found is None:
+    record = load_coverage(like).get(answer)
+    if record is None:
         return "The coverage of this answer has not been measured on rows like these."
     own = "" if level == LEVEL else f" Another level than {LEVEL:.0%} was not measured."
-    if rows < found.rows or columns > found.columns:
-        own += f" None of them had fewer than {found.rows:,} rows or more than {found.columns} columns."
-    if answer == "means" and (skewed := measured("skewed").get(answer)) is not None:
+    if rows < record.rows or columns > record.columns:
+        own += f" None of them had fewer than {record.rows:,} rows or more than {record.columns} columns."
+    if answer == "means" and (skewed := load_coverage("skewed").get(answer)) is not None:
         own += (
             f" The mean of a column with a long tail is covered less often: of {LIKE['skewed'][1]}, {skewed.least:.1%} "
             f"in the worst of {skewed.cells} settings, and still less with longer tails."
         )
     return (
-        f"Measured at {LEVEL:.0%} on {found.cells} simulated settings of {LIKE[like][1]}: on average {found.mean:.1%} "
-        f"of the intervals shown contain the truth, {found.least:.1%} in the worst setting; in each at most "
-        f"{found.wrong:.1%} of all answers were shown and wrong.{own}"
+        f"Measured at {LEVEL:.0%} on {record.cells} simulated settings of {LIKE[like][1]}: on average "
+        f"{record.mean:.1%} of the intervals shown contain the truth, {record.least:.1%} in the worst setting; in "
+        f"each at most {record.wrong:.1%} of all answers were shown and wrong.{own}"
     )

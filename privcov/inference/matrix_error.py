@@ -28,7 +28,7 @@ _TOLD = 0.1  # the largest deviation of the squared error, as a part of the squa
 _SURE = 2.0  # deviations that are added to the squared error and taken from the squared norm
 
 
-def matrix_error(measured: Measured, noisy: Noisy, covariance: Callable[[Measured], np.ndarray]) -> float | None:
+def matrix_error(noisy_moment: Measured, noisy: Noisy, covariance: Callable[[Measured], np.ndarray]) -> float | None:
     """Return how large the relative Frobenius error of ``covariance(measured)`` is at most, in working units.
 
     At most: two standard deviations are added to the estimated square and taken from the squared norm. None where the
@@ -36,7 +36,7 @@ def matrix_error(measured: Measured, noisy: Noisy, covariance: Callable[[Measure
     they were clipped and shortened; zeros have an error of 1. A method that cuts entries is not smooth: its error would
     be told too small.
     """
-    if measured.flags is not None or (noisy.d == 2 and measured.distribution.shape not in _GAUSSIAN):
+    if noisy_moment.flags is not None or (noisy.d == 2 and noisy_moment.distribution.shape not in _GAUSSIAN):
         return None  # Stein's lemma is that of Gaussian noise, and two columns average over too little other noise
     scale = np.outer(noisy.scale, noisy.scale)
     _, raw, variance = unbiased(noisy)
@@ -48,13 +48,13 @@ def matrix_error(measured: Measured, noisy: Noisy, covariance: Callable[[Measure
         return None
 
     def at(noise: np.ndarray) -> np.ndarray:
-        return covariance(dataclasses.replace(measured, matrix=measured.matrix + noise)) / scale
+        return covariance(dataclasses.replace(noisy_moment, matrix=noisy_moment.matrix + noise)) / scale
 
     steps = []
     for k in range(_PROBES if noisy.d < _LARGE else _FEW):
-        drawn = measured.distribution.draw(stream(0, "noise", k, "matrix error"))
-        apart = unbiased(dataclasses.replace(noisy, matrix=noisy.matrix + drawn))[1] - raw
-        steps.append(float(np.sum(apart * (at(_STEP * drawn) - at(-_STEP * drawn)))) / (2 * _STEP))
-    apart = at(np.zeros_like(measured.matrix)) - raw
+        noise_draw = noisy_moment.distribution.draw(stream(0, "noise", k, "matrix error"))
+        apart = unbiased(dataclasses.replace(noisy, matrix=noisy.matrix + noise_draw))[1] - raw
+        steps.append(float(np.sum(apart * (at(_STEP * noise_draw) - at(-_STEP * noise_draw)))) / (2 * _STEP))
+    apart = at(np.zeros_like(noisy_moment.matrix)) - raw
     error = float(np.sum(apart**2) - np.sum(variance)) + 2 * sum(steps) / len(steps)
     return math.sqrt((max(error, 0.0) + _SURE * deviation) / least)

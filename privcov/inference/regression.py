@@ -94,21 +94,21 @@ class _Part:
         law, m = self.law, self.mean
         ve, trace, qv, qe, qm = float(v @ e), float(np.trace(q)), q @ v, q @ e, q @ m
         mv, me, both = float(m @ v), float(m @ e), float(v @ qe)
-        found = (law.off + law.mean**2) * (ve * trace + both) + law.common * both
-        found += float((law.extra * np.diag(q) * v) @ e)
-        found += law.mean * (ve * float(m @ qm) + me * float(m @ qv) + mv * float(m @ qe) + trace * mv * me)
-        return found + law.count * mv * me * float(m @ qm)
+        total = (law.off + law.mean**2) * (ve * trace + both) + law.common * both
+        total += float((law.extra * np.diag(q) * v) @ e)
+        total += law.mean * (ve * float(m @ qm) + me * float(m @ qv) + mv * float(m @ qe) + trace * mv * me)
+        return total + law.count * mv * me * float(m @ qm)
 
     def noise(self, form: np.ndarray) -> float:
         """Return N(A), in which |A m|^2 is corrected for the noise in m."""
         return self.law.cleared_variance(form, self.mean, self.covariance)
 
 
-def _part(known: UnbiasedMoments, columns: list[int]) -> _Part:
+def _part(moments: UnbiasedMoments, columns: list[int]) -> _Part:
     at = np.array(columns)
-    law, mean = known.law.of(at), known.centre[at]
+    law, mean = moments.law.of(at), moments.centre[at]
     square = law.off + law.mean**2 + law.mean * float(mean @ mean) / len(at)
-    return _Part(law, mean, known.covariance[np.ix_(at, at)], known.rows, square)
+    return _Part(law, mean, moments.covariance[np.ix_(at, at)], moments.rows, square)
 
 
 def _mixed(v: np.ndarray, e: np.ndarray) -> np.ndarray:
@@ -132,9 +132,9 @@ def _inverse(covariance: np.ndarray, off: float) -> tuple[np.ndarray | None, flo
     return (vectors / values) @ vectors.T, float(values[0])
 
 
-def least_ridge(known: UnbiasedMoments, target: int, on: list[int]) -> float:
+def least_ridge(moments: UnbiasedMoments, target: int, on: list[int]) -> float:
     """Return the smallest ridge with which there are slopes: 0 where there are without one."""
-    part, c = _part(known, [target, *on]), known.covariance[np.ix_(on, on)]
+    part, c = _part(moments, [target, *on]), moments.covariance[np.ix_(on, on)]
     if _inverse(c, part.square)[0] is not None:
         return 0.0
     low, high = 0.0, 2 * float(np.abs(c).sum()) + np.sqrt(len(on) * part.square / MAX_NOISE) + 1e-12
@@ -147,14 +147,14 @@ def least_ridge(known: UnbiasedMoments, target: int, on: list[int]) -> float:
 
 
 def regress(
-    known: UnbiasedMoments, target: int, on: list[int], ridge: float, level: float, at: np.ndarray | None = None
+    moments: UnbiasedMoments, target: int, on: list[int], ridge: float, level: float, at: np.ndarray | None = None
 ) -> RegressionFit:
     """Return the slopes of one column on others, R squared, and the expected response at rows of regressors.
 
     By the inversion of a test, as Anderson and Rubin (1949) do for a set; derived in the docstring of the module.
     """
     points = np.zeros((0, len(on))) if at is None else at
-    part, k, n = _part(known, [target, *on]), len(on), known.rows
+    part, k, n = _part(moments, [target, *on]), len(on), moments.rows
     c = part.covariance
     penalised = c.copy()
     penalised[1:, 1:] += ridge * np.eye(k)
@@ -170,50 +170,52 @@ def regress(
     p = np.zeros((k + 1, k + 1))
     p[1:, 1:] = inner
     e = np.concatenate([[1.0], -inner @ c[1:, 0]])
-    most = float(known.span[target]) ** 2 / 4
+    most = float(moments.span[target]) ** 2 / 4
     ways = np.column_stack([np.zeros(k), np.eye(k)])
     slopes, low, high, std, p_value, why = np.array(
-        [_slope(part, p, e, w, n, level, ridge, known, most) for w in ways]
+        [_slope(part, p, e, w, n, level, ridge, moments, most) for w in ways]
     ).T
-    two = bool(known.span[[target, *on]].any())
-    own = np.array(two and (ridge > 0 or bool(known.unknown.any())))
+    two = bool(moments.span[[target, *on]].any())
+    own = np.array(two and (ridge > 0 or bool(moments.unknown.any())))
     fit = Intervals(slopes, low, high, why.astype(np.int64), p_value, np.where(own, np.nan, std)).refusing(own)
-    expected = [_expected(part, p, e, x, slopes, n, level, ridge, known, most) for x in points]
-    estimate, half, reason = np.array(expected).reshape(-1, 3).T
-    told = Intervals(estimate, estimate - half, estimate + half, reason.astype(np.int64)).refusing(own)
-    return RegressionFit(fit, _r_squared(part, p, e, least, n, level, known).refusing(np.array(two)), told)
+    responses = [_expected_response(part, p, e, x, slopes, n, level, ridge, moments, most) for x in points]
+    estimate, half, reason = np.array(responses).reshape(-1, 3).T
+    response_intervals = Intervals(estimate, estimate - half, estimate + half, reason.astype(np.int64)).refusing(own)
+    return RegressionFit(
+        fit, _r_squared(part, p, e, least, n, level, moments).refusing(np.array(two)), response_intervals
+    )
 
 
-def _expected(
+def _expected_response(
     part: _Part, p: np.ndarray, e: np.ndarray, x: np.ndarray, slopes: np.ndarray, n: float, level: float, ridge: float,
-    known: UnbiasedMoments, most: float,
+    moments: UnbiasedMoments, most: float,
 ) -> tuple[float, float, float]:  # fmt: skip
     """Return (estimate, half-length of the interval, reason) of the expected response at x, in working units."""
     law, m = part.law, part.mean
     rest = np.concatenate([[1.0], -slopes])
     away = x - m[1:]
     estimate = float(m @ rest) + float(x @ slopes)
-    if known.mean is None:
+    if moments.mean is None:
         return estimate, np.nan, NO_MEAN
     residual = most or max(float(rest @ part.covariance @ rest), 0.0)
     noise = law.mean * float(rest @ rest) + law.count * float(m @ rest) ** 2
     sampling = residual / n
     if away.any():
         w = np.concatenate([[0.0], away])
-        std, reason = _slope(part, p, e, w, n, level, ridge, known, most)[3::2]
+        std, reason = _slope(part, p, e, w, n, level, ridge, moments, most)[3::2]
         if reason:
             return estimate, np.nan, reason
         v = p @ w
         both = float(v @ rest) * float(m @ rest) + float(rest @ rest) * float(v @ m)
         apart = noise + std * std
         noise = max(apart - 2 * law.mean * both, apart / 4)  # at noisy slopes both may be too large
-    z = float(known.z(level, np.array(noise), np.array(sampling), 0.0))
+    z = float(moments.z(level, np.array(noise), np.array(sampling), 0.0))
     return estimate, z * np.sqrt(max(noise + sampling, 0.0)), 0
 
 
 def _slope(
     part: _Part, p: np.ndarray, e: np.ndarray, w: np.ndarray, n: float, level: float, ridge: float,
-    known: UnbiasedMoments, most: float,
+    moments: UnbiasedMoments, most: float,
 ) -> tuple[float, float, float, float, float, int]:  # fmt: skip
     """Return (estimate, low, high, standard error, p-value, reason) of a sum w of slopes.
 
@@ -228,13 +230,13 @@ def _slope(
     rest = len(e) - 2
 
     def variance(step: float) -> float:
-        moved = e - step * v
-        w, s = float(v @ c @ v) + h, float(moved @ c @ moved) + part.bias(moved, moved, q)
+        residual = e - step * v
+        w, s = float(v @ c @ v) + h, float(residual @ c @ residual) + part.bias(residual, residual, q)
         w, s = max(w, 0.0), most or max(s, 0.0)
-        vv, ee, ve = float(v @ v), float(moved @ moved), float(v @ moved)
-        across = float(v @ c @ moved) if ridge else 0.0  # without a ridge it is zero in the population
+        vv, ee, ve = float(v @ v), float(residual @ residual), float(v @ residual)
+        across = float(v @ c @ residual) if ridge else 0.0  # without a ridge it is zero in the population
         second = part.square**2 * (vv * ee + ve * ve) * norm + part.square * (vv * s + ee * w) * trace / n
-        return part.noise(_mixed(v, moved)) + (w * s + across**2) / n + second + rest * w * s / n**2
+        return part.noise(_mixed(v, residual)) + (w * s + across**2) / n + second + rest * w * s / n**2
 
     # V is a quadratic in the step: three values give it, taken at a step of the interval's own size.
     slope_of_g = size + h
@@ -246,7 +248,7 @@ def _slope(
     up, down = variance(centre + own), variance(centre - own)
     second, first = (up + down - 2 * middle) / 2 / own**2, (up - down) / 2 / own
     noise = part.noise(_mixed(v, e - centre * v))
-    z = float(known.z(level, np.array(noise), np.array(middle - noise), _excess(law, v, e - centre * v)))
+    z = float(moments.z(level, np.array(noise), np.array(middle - noise), _excess(law, v, e - centre * v)))
     a, b, d = slope_of_g**2 - z * z * second, z * z * first, z * z * middle
     start = now + centre
     if a <= 0:
@@ -260,12 +262,12 @@ def _slope(
 
 
 def _r_squared(
-    part: _Part, p: np.ndarray, e: np.ndarray, least: float, n: float, level: float, known: UnbiasedMoments
+    part: _Part, p: np.ndarray, e: np.ndarray, least: float, n: float, level: float, moments: UnbiasedMoments
 ) -> Intervals:
     """Return R squared: the ratio of two forms, by bisection."""
     law, c, k = part.law, part.covariance, len(e) - 1
     whole = float(c[0, 0])
-    left = (float(e @ c @ e) + part.bias(e, e, p)) * n / max(n - k, 1.0)
+    residual = (float(e @ c @ e) + part.bias(e, e, p)) * n / max(n - k, 1.0)
     if whole <= 0:
         return Intervals(np.array(np.nan), np.array(0.0), np.array(1.0), np.array(NO_INVERSE))
     y = np.zeros(k + 1)
@@ -281,13 +283,13 @@ def _r_squared(
         noise += 2 * part.square**2 * ee * ee * norm
         return noise, 4 * s * s * max(r, 0.0) / n + 4 * part.square * ee * s * trace / n + 2 * k * s * s / n**2
 
-    seen = 1 - left / whole
-    start = float(np.clip(seen, 0.0, 1.0))
+    raw_estimate = 1 - residual / whole
+    start = float(np.clip(raw_estimate, 0.0, 1.0))
     noise, own = parts(start)
-    z = float(known.z(level, np.array(noise), np.array(own), _excess(law, e, e)))
+    z = float(moments.z(level, np.array(noise), np.array(own), _excess(law, e, e)))
 
     def outside(r: float) -> bool:
-        return (left - (1 - r) * whole) ** 2 > z * z * sum(parts(r))
+        return (residual - (1 - r) * whole) ** 2 > z * z * sum(parts(r))
 
     ends = []
     for end in (0.0, 1.0):
@@ -305,57 +307,57 @@ def _r_squared(
     return Intervals(np.array(start), np.array(ends[0]), np.array(ends[1]), np.array(reason))
 
 
-def partial_correlations(known: UnbiasedMoments, level: float, among: list[int] | None = None) -> Intervals:
+def partial_correlations(moments: UnbiasedMoments, level: float, among: list[int] | None = None) -> Intervals:
     """Return the interval of every partial correlation given all others, with the test of zero, as derived above.
 
     All others are those of ``among``, by default of all columns but the last level of every category.
     """
-    kept, shape = np.flatnonzero(~known.follows) if among is None else np.array(among), (known.d, known.d)
-    d = len(kept)
-    part = _part(known, kept.tolist())
+    columns, shape = np.flatnonzero(~moments.follows) if among is None else np.array(among), (moments.d, moments.d)
+    d = len(columns)
+    part = _part(moments, columns.tolist())
     inverse, _ = _inverse(part.covariance, part.square)
     if inverse is None or d < 2:
         none = np.full(shape, np.nan)
         return Intervals(none, none, none, np.full(shape, NO_INVERSE), none)
     powers = _Powers(inverse, inverse @ inverse, inverse @ part.mean)
     lines = [np.concatenate(line) for line in zip(*(_pairs_of(part, powers, i) for i in range(d - 1)), strict=True)]
-    above, below, zero, first, second, more, weak, excess, *left = lines
+    above, below, zero, first, second, more, weak, excess, *residual_variances = lines
     sampling = 1 / max(part.rows - (d - 2), 1.0)
     own = more + sampling * below**2
-    z = known.z(level, zero, own, excess)
+    z = moments.z(level, zero, own, excess)
     estimate, low, high = fieller(above, below, (zero + more, first, second), lambda r: sampling * (1 - r * r) ** 2, z)
     shape_of = 1 / max(float(np.max(excess)) / 3, 1e-9)
     upper = np.triu_indices(d, 1)
     reason = np.where(weak > 0, NO_INVERSE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
-    if known.span.any():
-        most = known.span[kept] ** 2 / 4
-        both = np.minimum(most[upper[0]] * left[1], most[upper[1]] * left[0])
+    if moments.span.any():
+        most = moments.span[columns] ** 2 / 4
+        both = np.minimum(most[upper[0]] * residual_variances[1], most[upper[1]] * residual_variances[0])
         own = more + sampling * np.where(both > 0, both, below**2)
-        reason = np.where(weak > 0, NO_INVERSE, TWO_VALUED if known.unknown.any() else TESTED_ONLY)
+        reason = np.where(weak > 0, NO_INVERSE, TWO_VALUED if moments.unknown.any() else TESTED_ONLY)
     p_value = tail(above, own, zero, shape_of)
 
     def square(line: np.ndarray, rest: float) -> np.ndarray:
-        whole, places = np.full(shape, rest), (kept[upper[0]], kept[upper[1]])
+        whole, places = np.full(shape, rest), (columns[upper[0]], columns[upper[1]])
         whole[places] = line
         whole.T[places] = line
         return whole
 
     estimate, low, high, p_value = (square(line, np.nan) for line in (estimate, low, high, p_value))
-    found = Intervals(estimate, low, high, square(reason, 0).astype(np.int64), p_value)
-    follows = np.isin(np.arange(known.d), kept, invert=True) & known.follows
-    return found.refusing(np.array(bool(known.unknown.any()))).refusing(follows[:, None] | follows, FOLLOWS)
+    intervals = Intervals(estimate, low, high, square(reason, 0).astype(np.int64), p_value)
+    follows = np.isin(np.arange(moments.d), columns, invert=True) & moments.follows
+    return intervals.refusing(np.array(bool(moments.unknown.any()))).refusing(follows[:, None] | follows, FOLLOWS)
 
 
-def given(known: UnbiasedMoments, level: float, held: list[int]) -> Intervals:
+def controlled_correlations(moments: UnbiasedMoments, level: float, controls: list[int]) -> Intervals:
     """Return the interval of every partial correlation given the held columns alone."""
-    d = known.d
+    d = moments.d
     estimate, low, high, p_value = np.full((4, d, d), np.nan)
-    reason, free = np.zeros((d, d), dtype=np.int64), [j for j in range(d) if j not in held]
+    reason, free = np.zeros((d, d), dtype=np.int64), [j for j in range(d) if j not in controls]
     for at, other in combinations(free, 2):
-        found, pair = partial_correlations(known, level, [at, other, *held]), ([at, other], [other, at])
-        assert found.p_value is not None, "a partial correlation is tested"
-        estimate[pair], low[pair], high[pair] = found.estimate[pair], found.low[pair], found.high[pair]
-        reason[pair], p_value[pair] = found.reason[pair], found.p_value[pair]
+        intervals, pair = partial_correlations(moments, level, [at, other, *controls]), ([at, other], [other, at])
+        assert intervals.p_value is not None, "a partial correlation is tested"
+        estimate[pair], low[pair], high[pair] = intervals.estimate[pair], intervals.low[pair], intervals.high[pair]
+        reason[pair], p_value[pair] = intervals.reason[pair], intervals.p_value[pair]
     return Intervals(estimate, low, high, reason, p_value)
 
 
@@ -388,12 +390,16 @@ def _pairs_of(part: _Part, powers: _Powers, i: int) -> tuple[np.ndarray, ...]:
 
     block, gram = np.linalg.inv(corner(p)), corner(powers.two)
     cross, pm, p2m = corner(powers.two @ p), two(powers.at_mean), two(powers.two @ m)
-    held, vm = block @ gram, block @ pm
-    trace = (float(np.trace(p)) - np.trace(held, axis1=1, axis2=2))[:, None, None]
-    norm = float(np.sum(p * p)) - 2 * np.einsum("kab,kba->k", block, cross) + np.einsum("kab,kba->k", held, held)
-    vv = held @ block
-    vqv = block @ (cross - gram @ held) @ block
-    vqm = block @ p2m - held @ vm
+    block_gram, vm = block @ gram, block @ pm
+    trace = (float(np.trace(p)) - np.trace(block_gram, axis1=1, axis2=2))[:, None, None]
+    norm = (
+        float(np.sum(p * p))
+        - 2 * np.einsum("kab,kba->k", block, cross)
+        + np.einsum("kab,kba->k", block_gram, block_gram)
+    )
+    vv = block_gram @ block
+    vqv = block @ (cross - gram @ block_gram) @ block
+    vqm = block @ p2m - block_gram @ vm
     mqm = float(m @ powers.at_mean) - pm.transpose(0, 2, 1) @ vm
     mm, around = vm @ vm.transpose(0, 2, 1), vm @ vqm.transpose(0, 2, 1)
     rows = np.stack([np.broadcast_to(p[i], (len(js), d)), p[js]], axis=1)
@@ -402,8 +408,8 @@ def _pairs_of(part: _Part, powers: _Powers, i: int) -> tuple[np.ndarray, ...]:
     on = (np.diag(p) - v0 * rows[:, 0] - v1 * rows[:, 1]) * law.extra
     bias = (law.off + law.mean**2) * (vv * trace + vqv) + law.common * vqv + (v * on[:, None, :]) @ v.transpose(0, 2, 1)
     bias = bias + law.mean * (vv * mqm + around + around.transpose(0, 2, 1) + trace * mm)
-    found = block + bias + law.count * mm * mqm
-    t0, t1, above = found[:, 0, 0], found[:, 1, 1], found[:, 0, 1]
+    pair_block = block + bias + law.count * mm * mqm
+    t0, t1, above = pair_block[:, 0, 0], pair_block[:, 1, 1], pair_block[:, 0, 1]
     aa, bb, ab = vv[:, 0, 0], vv[:, 1, 1], vv[:, 0, 1]
     weak = np.minimum(t0 - _WEAK * np.sqrt(law.off) * aa, t1 - _WEAK * np.sqrt(law.off) * bb) <= 0
     safe0, safe1 = np.where(t0 > 0, t0, 1.0), np.where(t1 > 0, t1, 1.0)
@@ -421,9 +427,9 @@ def _pairs_of(part: _Part, powers: _Powers, i: int) -> tuple[np.ndarray, ...]:
         f0, f1 = x * m0 + m1 / 2, y * m1 + m0 / 2  # A m = f0 v0 + f1 v1
         turned = np.maximum(f0 * f0 * aa + f1 * f1 * bb + 2 * f0 * f1 * ab - law.mean * size, 0.0)
         q = m0 * f0 + m1 * f1
-        found = 2 * law.off * size + np.einsum("ka,kab,kb->k", form, quartic, form) + law.common * on_trace**2
-        found = found + 4 * law.mean * turned + 2 * law.mean**2 * size
-        return np.maximum(found + law.count * q * q + 2 * law.tie * q * on_trace, 0.0)
+        variance = 2 * law.off * size + np.einsum("ka,kab,kb->k", form, quartic, form) + law.common * on_trace**2
+        variance = variance + 4 * law.mean * turned + 2 * law.mean**2 * size
+        return np.maximum(variance + law.count * q * q + 2 * law.tie * q * on_trace, 0.0)
 
     zero, up, down = noise(0.0), noise(1.0), noise(-1.0)
     n = max(part.rows - (d - 2), 1.0)
@@ -431,19 +437,19 @@ def _pairs_of(part: _Part, powers: _Powers, i: int) -> tuple[np.ndarray, ...]:
     more = more + part.square * (aa * safe1 + bb * safe0) * trace[:, 0, 0] / n + (d - 2) * below**2 / n**2
     spread = np.sum(squares[:, 0] ** 2, axis=1) * np.sum(squares[:, 1] ** 2, axis=1) / (aa * bb) ** 2
     excess = law.excess(spread, ab / np.sqrt(aa * bb))
-    bent = (up + down) / 2 - zero
-    return above, below, zero, (up - down) / 2, bent, more, weak.astype(np.float64), excess, safe0, safe1
+    curvature = (up + down) / 2 - zero
+    return above, below, zero, (up - down) / 2, curvature, more, weak.astype(np.float64), excess, safe0, safe1
 
 
-def edges(known: UnbiasedMoments, exact: Intervals, kurtosis: float = 0.0) -> Intervals:
+def edges(moments: UnbiasedMoments, exact: Intervals, kurtosis: float = 0.0) -> Intervals:
     """Return the partial correlations, with the test of zero (`postprocess.edge_test`) also without an interval."""
-    if known.for_shape(kurtosis).span.any() or known.follows.any():
+    if moments.for_shape(kurtosis).span.any() or moments.follows.any():
         return exact
-    shape = (known.d, known.d)
-    tested = edge_test(known.covariance, known.centre, known.rows, known.law, kurtosis)
+    shape = (moments.d, moments.d)
+    tested = edge_test(moments.covariance, moments.centre, moments.rows, moments.law, kurtosis)
     none = np.full(shape, np.nan)
     p = none if tested is None else tested.p_value
-    if exact.identified[np.triu_indices(known.d, 1)].all():
+    if exact.identified[np.triu_indices(moments.d, 1)].all():
         return dataclasses.replace(exact, p_value=p)
     if tested is None:
         return Intervals(none, none, none, np.full(shape, NO_INVERSE), none)

@@ -40,19 +40,21 @@ _TRACY_WIDOM = 2.1 / 1.96  # its 97.5 % point, in standard deviations from its m
 
 
 def _turns(
-    known: UnbiasedMoments, kurtosis: float = 0.0
+    moments: UnbiasedMoments, kurtosis: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return (eigenvalues, axes, V, b, h), largest first."""
-    values, axes = np.linalg.eigh(known.covariance)
+    values, axes = np.linalg.eigh(moments.covariance)
     values, axes = values[::-1], axes[:, ::-1]
     positive, of_squares = np.maximum(values, 0.0), (2 + 3 * kurtosis) * values**2
     both = (1 + kurtosis) * np.outer(positive, positive)
-    if known.span.any():
-        of_squares = np.array([_two_valued(known, u, kurtosis) for u in axes.T])
+    if moments.span.any():
+        of_squares = np.array([_two_valued(moments, u, kurtosis) for u in axes.T])
         fourth = np.sqrt(of_squares + positive**2)
         both = np.outer(fourth, fourth)
-    square = known.law.off + known.law.mean**2 + known.law.mean * float(known.centre @ known.centre) / known.d
-    f = square + both / known.rows
+    square = (
+        moments.law.off + moments.law.mean**2 + moments.law.mean * float(moments.centre @ moments.centre) / moments.d
+    )
+    f = square + both / moments.rows
     gap = values[:, None] - values[None, :]
     np.fill_diagonal(gap, np.inf)
     gap = np.where(gap == 0, 1e-300, gap)
@@ -60,81 +62,84 @@ def _turns(
         return values, axes, of_squares, np.sum(f / gap, axis=1), np.sum(f / gap**2, axis=1)
 
 
-def eigenvalues(known: UnbiasedMoments, level: float, kurtosis: float = 0.0) -> Intervals:
+def eigenvalues(moments: UnbiasedMoments, level: float, kurtosis: float = 0.0) -> Intervals:
     """Return the interval of every eigenvalue, largest first (Weyl 1912; Tracy and Widom 1996; derived above)."""
-    values, axes, sampling, bias, turn = _turns(known, kurtosis)
+    values, axes, sampling, bias, turn = _turns(moments, kurtosis)
     steady = turn <= STEADY
     low, high = np.empty_like(values), np.empty_like(values)
-    z = float(known.z(level, np.array(1.0), np.array(0.0), known.law.excess(0.0 if known.d > 3 else 1.0, 1.0)))
+    z = float(moments.z(level, np.array(1.0), np.array(0.0), moments.law.excess(0.0 if moments.d > 3 else 1.0, 1.0)))
     for i in np.flatnonzero(steady):
         u = axes[:, i]
-        noise = known.law.form_variance(np.outer(u, u), known.centre, known.covariance)
-        half = z * math.sqrt(noise + sampling[i] / known.rows)
+        noise = moments.law.form_variance(np.outer(u, u), moments.centre, moments.covariance)
+        half = z * math.sqrt(noise + sampling[i] / moments.rows)
         low[i], high[i] = min(values[i], values[i] - bias[i]) - half, max(values[i], values[i] - bias[i]) + half
-    tied = np.array(kurtosis > 0 and known.d > MAX_TIED and not steady.all())
-    reason = np.where(tied, TIED, np.zeros(known.d, dtype=np.int64))
+    tied = np.array(kurtosis > 0 and moments.d > MAX_TIED and not steady.all())
+    reason = np.where(tied, TIED, np.zeros(moments.d, dtype=np.int64))
     if not steady.all():
-        reach = _spectral_reach(known, level, kurtosis)
+        reach = _spectral_reach(moments, level, kurtosis)
         low[~steady], high[~steady] = values[~steady] - reach, values[~steady] + reach
     low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
     estimate = np.maximum(np.where(steady, values - bias, values), 0.0)
-    few = np.array(known.rows < FEWEST_ROWS * known.d)
-    found = Intervals(estimate, low, high, reason).refusing(few, FEW_ROWS)
-    return found.refusing(np.array(bool(known.unknown.any())))
+    few = np.array(moments.rows < FEWEST_ROWS * moments.d)
+    intervals = Intervals(estimate, low, high, reason).refusing(few, FEW_ROWS)
+    return intervals.refusing(np.array(bool(moments.unknown.any())))
 
 
-def _two_valued(known: UnbiasedMoments, u: np.ndarray, kurtosis: float) -> float:
+def _two_valued(moments: UnbiasedMoments, u: np.ndarray, kurtosis: float) -> float:
     """Return the bound on the variance of the square of a row along u, with columns of two values.
 
     A declared column is at one of its levels, or at none.
     """
-    assert known.two is not None
-    c, two = known.covariance, known.span > 0
-    steps = [np.append((u * known.span)[list(block)], 0.0) for block in known.two.blocks]
+    assert moments.two is not None
+    c, two = moments.covariance, moments.span > 0
+    steps = [np.append((u * moments.span)[list(block)], 0.0) for block in moments.two.blocks]
     ends = [float(sum(step.min() for step in steps)), float(sum(step.max() for step in steps))]
-    middle = float(u[two] @ (known.centre - known.two.low)[two])
+    middle = float(u[two] @ (moments.centre - moments.two.low)[two])
     most = max(middle - ends[0], ends[1] - middle, 0.0) ** 2
-    seen = max(float(u[two] @ c[np.ix_(two, two)] @ u[two]), 0.0)
+    variance = max(float(u[two] @ c[np.ix_(two, two)] @ u[two]), 0.0)
     # Up to three more rows may have the rarer value; l (M^2 - l) is largest at M^2 / 2.
-    bounded = min(max(most / 2, seen), seen + 3 * most / known.rows, most)
+    bounded = min(max(most / 2, variance), variance + 3 * most / moments.rows, most)
     free = max(float(u[~two] @ c[np.ix_(~two, ~two)] @ u[~two]), 0.0)
     std = math.sqrt(bounded * (most - bounded)) + 2 * math.sqrt(most * free) + math.sqrt(2 + 3 * kurtosis) * free
     return std * std
 
 
-def _spectral_reach(known: UnbiasedMoments, level: float, kurtosis: float) -> float:
+def _spectral_reach(moments: UnbiasedMoments, level: float, kurtosis: float) -> float:
     """Return the bound on the spectral norm of the whole error of the covariance."""
-    rng, d, r2 = np.random.default_rng(0), known.d, known.measured.row_bound**2
-    values, axes = np.linalg.eigh(known.covariance)
+    rng, d, r2 = np.random.default_rng(0), moments.d, moments.noisy_moment.row_bound**2
+    values, axes = np.linalg.eigh(moments.covariance)
     root = (axes * np.sqrt(np.maximum(values, 0.0))) @ axes.T
-    elliptical = 0.0 if known.span.any() else 1 / known.rows
+    elliptical = 0.0 if moments.span.any() else 1 / moments.rows
     ends = []
     for _ in range(_DRAWS):
-        drawn = known.measured.distribution.draw(rng)
-        error = r2 * drawn[: known.measured.distribution.dimension, : known.measured.distribution.dimension]
-        if known.mean is not None:
-            e = math.sqrt(known.law.mean) * rng.standard_normal(d)
-            error = error - np.outer(known.mean, e) - np.outer(e, known.mean) - np.outer(e, e)
-        if known.law.count:
-            second = known.covariance - np.outer(known.centre, known.centre)
-            error = error - math.sqrt(known.law.count) * rng.standard_normal() * second
+        noise_draw = moments.noisy_moment.distribution.draw(rng)
+        error = (
+            r2
+            * noise_draw[: moments.noisy_moment.distribution.dimension, : moments.noisy_moment.distribution.dimension]
+        )
+        if moments.mean is not None:
+            e = math.sqrt(moments.law.mean) * rng.standard_normal(d)
+            error = error - np.outer(moments.mean, e) - np.outer(e, moments.mean) - np.outer(e, e)
+        if moments.law.count:
+            second = moments.covariance - np.outer(moments.centre, moments.centre)
+            error = error - math.sqrt(moments.law.count) * rng.standard_normal() * second
         own = rng.standard_normal((d, d))
         error = error + math.sqrt((1 + kurtosis) * elliptical / 2) * root @ (own + own.T) @ root
-        error = error + math.sqrt(kurtosis * elliptical) * rng.standard_normal() * known.covariance
+        error = error + math.sqrt(kurtosis * elliptical) * rng.standard_normal() * moments.covariance
         around = np.linalg.eigvalsh(error)
         ends += [float(around[-1]), float(-around[0])]
-    normal = float(known.z(level, np.array(1.0), np.array(0.0), 0.0))
-    sampling = entries.sampling_norm(known) if known.span.any() else 0.0
+    normal = float(moments.z(level, np.array(1.0), np.array(0.0), 0.0))
+    sampling = entries.sampling_norm(moments) if moments.span.any() else 0.0
     return float(np.mean(ends) + _TRACY_WIDOM * normal * np.std(ends, ddof=1)) + normal * sampling
 
 
-def components(known: UnbiasedMoments, axes_asked: int, level: float) -> Intervals:
+def components(moments: UnbiasedMoments, axes_asked: int, level: float) -> Intervals:
     """Return the loadings of the first axes, each with the sign that makes its largest loading positive.
 
     Reference: own derivation, in the docstring of the module; Anderson (1963) for sampling alone.
     """
-    values, axes, _, _, turn = _turns(known)
-    d, positive = known.d, np.maximum(values, 0.0)
+    values, axes, _, _, turn = _turns(moments)
+    d, positive = moments.d, np.maximum(values, 0.0)
     near = np.abs(values[:, None] - values) + np.where(np.eye(d, dtype=bool), np.inf, 0.0)
     equal = near.min(axis=1) < 1e-12 * max(float(positive.max()), 1e-300)  # up to rounding, where nothing is noisy
     estimate, half = axes[:, :axes_asked].copy(), np.full((d, axes_asked), np.nan)
@@ -147,14 +152,16 @@ def components(known: UnbiasedMoments, axes_asked: int, level: float) -> Interva
         u, gap = estimate[:, i], values[i] - values
         gap[i] = np.inf
         g = (axes / gap) @ axes.T
-        sampling = (axes**2 / gap**2) @ positive * positive[i] / known.rows
-        if known.span.any():
-            fourth = np.array([_two_valued(known, v, 0.0) + max(v @ known.covariance @ v, 0.0) ** 2 for v in (u, *g)])
-            sampling = np.sqrt(fourth[0] * fourth[1:]) / known.rows
+        sampling = (axes**2 / gap**2) @ positive * positive[i] / moments.rows
+        if moments.span.any():
+            fourth = np.array(
+                [_two_valued(moments, v, 0.0) + max(v @ moments.covariance @ v, 0.0) ** 2 for v in (u, *g)]
+            )
+            sampling = np.sqrt(fourth[0] * fourth[1:]) / moments.rows
         for a in range(d):
             form = np.outer(g[a], u)
-            noise = known.law.form_variance((form + form.T) / 2, known.centre, known.covariance)
-            z = float(known.z(level, np.array(noise), sampling[a], known.law.excess(0.0 if d > 3 else 1.0, 0.0)))
+            noise = moments.law.form_variance((form + form.T) / 2, moments.centre, moments.covariance)
+            z = float(moments.z(level, np.array(noise), sampling[a], moments.law.excess(0.0 if d > 3 else 1.0, 0.0)))
             half[a, i] = z * math.sqrt(noise + sampling[a])
-    found = Intervals(estimate, np.maximum(estimate - half, -1.0), np.minimum(estimate + half, 1.0), reason)
-    return found.refusing(np.array(bool(known.unknown.any())))
+    intervals = Intervals(estimate, np.maximum(estimate - half, -1.0), np.minimum(estimate + half, 1.0), reason)
+    return intervals.refusing(np.array(bool(moments.unknown.any())))

@@ -92,8 +92,8 @@ class UnbiasedMoments:
 
     mean: None where it was not measured. covariance: unbiased; it may have negative eigenvalues. rows: number of
     independent rows, or persons, that the sampling error is that of. scale, origin: the public half-ranges and typical
-    values. measured: the noisy moment. available: where missing cells were measured. total: the private measurement.
-    two: which columns have two values, as a level of a category has.
+    values. noisy_moment: the noisy moment. available: where missing cells were measured. total: the private
+    measurement. two: which columns have two values, as a level of a category has.
     """
 
     columns: tuple[str, ...]
@@ -103,7 +103,7 @@ class UnbiasedMoments:
     law: Law
     scale: np.ndarray
     origin: np.ndarray
-    measured: Measured
+    noisy_moment: Measured
     available: Available | None = None
     total: NoisySum | None = None
     two: TwoValues | None = None
@@ -121,15 +121,15 @@ class UnbiasedMoments:
     @property
     def population(self) -> str:
         """What the intervals are about, in words."""
-        about = "" if self.mean is not None or self.measured.centre == "zero" else ", about the typical values"
+        about = "" if self.mean is not None or self.noisy_moment.centre == "zero" else ", about the typical values"
         filled = self.total is not None and self.total.facts.missing == "typical"
         gaps = ", a missing cell as the typical value of its column" if filled else ""
-        search, found = self.measured.search, ""
+        search, search_note = self.noisy_moment.search, ""
         if search is not None and search.halvings:
             weight = ", by the weight of their persons," if search.steps > 1 else ""
-            longer = search.longer(self.measured.rows)
-            found = f" that a search found (by its noisy counts {longer}{weight} are longer, and are shortened)"
-        return f"the clipped population: cells within their limits, rows within the row bound{found}{gaps}{about}"
+            longer = search.longer(self.noisy_moment.rows)
+            search_note = f" that a search found (by its noisy counts {longer}{weight} are longer, and are shortened)"
+        return f"the clipped population: cells within their limits, rows within the row bound{search_note}{gaps}{about}"
 
     @property
     def span(self) -> np.ndarray:
@@ -137,7 +137,7 @@ class UnbiasedMoments:
         return np.zeros(self.d) if self.two is None else self.two.span
 
     @property
-    def declared(self) -> dict[str, tuple[int, ...]]:
+    def blocks(self) -> dict[str, tuple[int, ...]]:
         """The positions of every declared column of two values, of all levels of a category."""
         return {} if self.two is None else dict(zip(self.two.names, self.two.blocks, strict=True))
 
@@ -145,7 +145,7 @@ class UnbiasedMoments:
     def same_column(self) -> np.ndarray:
         """Which pairs are two levels of one category, d x d."""
         block = np.arange(self.d)
-        for at in self.declared.values():
+        for at in self.blocks.values():
             block[list(at)] = at[0]
         return (block[:, None] == block) & ~np.eye(self.d, dtype=bool)
 
@@ -206,10 +206,10 @@ class UnbiasedMoments:
         two &= ~self.follows
         between = np.nan_to_num(self.covariance[np.ix_(two, two)]) ** 2 / np.maximum(np.outer(v[two], v[two]), 1e-300)
         related = np.max(between - np.diag(np.diag(between)), initial=0.0) > STRONG**2
-        known = dataclasses.replace(self, rows=self.rows / (1 + kurtosis))
+        moments = dataclasses.replace(self, rows=self.rows / (1 + kurtosis))
         if self.two is None or kurtosis < np.max(own, initial=0.0) or related:
-            return known
-        return dataclasses.replace(known, two=dataclasses.replace(self.two, span=0 * self.span))  # categories stay
+            return moments
+        return dataclasses.replace(moments, two=dataclasses.replace(self.two, span=0 * self.span))  # categories stay
 
     def z(self, level: float, noise: np.ndarray, sampling: np.ndarray, excess: np.ndarray | float) -> np.ndarray:
         """Return the quantile of |error| in standard deviations, for noise of this excess kurtosis beside sampling."""
@@ -223,12 +223,12 @@ def within(line: tuple[Any, Any], error: Sequence[Any], z: Any) -> tuple[Any, An
     V is a quadratic, given at -1, 0 and 1; there are two ends unless x may be anything (Fieller 1954).
     """
     zero, (first, slope), square = error[1], line, z * z
-    bent, leant = (error[0] + error[2]) / 2 - zero, (error[2] - error[0]) / 2
-    a, b, c = slope * slope - square * bent, first * slope - square * leant / 2, first * first - square * zero
-    ended = a > 0
-    a = np.where(ended, a, 1.0)
+    curvature, leant = (error[0] + error[2]) / 2 - zero, (error[2] - error[0]) / 2
+    a, b, c = slope * slope - square * curvature, first * slope - square * leant / 2, first * first - square * zero
+    bounded = a > 0
+    a = np.where(bounded, a, 1.0)
     root = np.sqrt(np.maximum(b * b - a * c, 0.0))
-    return (-b - root) / a, (-b + root) / a, ended
+    return (-b - root) / a, (-b + root) / a, bounded
 
 
 def known_of(x: Release | Measurement) -> UnbiasedMoments:
@@ -246,36 +246,40 @@ def known_of(x: Release | Measurement) -> UnbiasedMoments:
             f"The method {x.method!r} keeps no noisy matrix, so the law of its error is not known: use auto-cov or "
             "gaussian-cov."
         )
-    measured = merge_class_anchors(x.raw)
-    relative = relative_count_std(measured)
-    known = known_from(measured, relative, measured.rows, x.columns, np.array(x.scale), np.array(x.origin), None)
+    noisy_moment = merge_class_anchors(x.raw)
+    relative = relative_count_std(noisy_moment)
+    moments = known_from(
+        noisy_moment, relative, noisy_moment.rows, x.columns, np.array(x.scale), np.array(x.origin), None
+    )
     two = two_values(x.kinds, typed_units(x.kinds).with_row_bound(x.row_bound)) if x.kinds else None
-    return dataclasses.replace(known, two=two)
+    return dataclasses.replace(moments, two=two)
 
 
 def known_of_sum(total: NoisySum) -> UnbiasedMoments:
     """Return what is known from a private measurement."""
-    measured, facts = read_sum(total, "joint"), total.facts
-    relative = 0.0 if measured.count is None else count_std(total) / measured.count
-    rows = measured.rows / facts.rows_per_person
-    known = known_from(measured, relative, rows, facts.columns, np.array(facts.scale), np.array(facts.origin), total)
-    return dataclasses.replace(known, two=two_values(facts.kinds, facts.units, facts.missing))
+    noisy_moment, facts = read_sum(total, "joint"), total.facts
+    relative = 0.0 if noisy_moment.count is None else count_std(total) / noisy_moment.count
+    rows = noisy_moment.rows / facts.rows_per_person
+    moments = known_from(
+        noisy_moment, relative, rows, facts.columns, np.array(facts.scale), np.array(facts.origin), total
+    )
+    return dataclasses.replace(moments, two=two_values(facts.kinds, facts.units, facts.missing))
 
 
-def merge_class_anchors(measured: Measured) -> Measured:
+def merge_class_anchors(noisy_moment: Measured) -> Measured:
     """Return a measurement with class sums as one with the mean alone, as `exact_reading.read_sum` reads it."""
-    k, d = measured.distribution.n_anchors, measured.distribution.dimension
+    k, d = noisy_moment.distribution.n_anchors, noisy_moment.distribution.dimension
     if k < 2:
-        return measured
-    edge = measured.matrix[:d, d:].sum(axis=1, keepdims=True) / math.sqrt(k)
-    corner = np.array([[np.trace(measured.matrix[d:, d:]) / k]])
-    matrix = np.block([[measured.matrix[:d, :d], edge], [edge.T, corner]])
-    noise = dataclasses.replace(measured.distribution, n_anchors=1, corner=False)
-    return dataclasses.replace(measured, matrix=matrix, distribution=noise, centre="joint")
+        return noisy_moment
+    edge = noisy_moment.matrix[:d, d:].sum(axis=1, keepdims=True) / math.sqrt(k)
+    corner = np.array([[np.trace(noisy_moment.matrix[d:, d:]) / k]])
+    matrix = np.block([[noisy_moment.matrix[:d, :d], edge], [edge.T, corner]])
+    noise = dataclasses.replace(noisy_moment.distribution, n_anchors=1, corner=False)
+    return dataclasses.replace(noisy_moment, matrix=matrix, distribution=noise, centre="joint")
 
 
 def known_from(
-    measured: Measured,
+    noisy_moment: Measured,
     relative: float,
     rows: float,
     columns: tuple[str, ...],
@@ -284,25 +288,27 @@ def known_from(
     total: NoisySum | None,
 ) -> UnbiasedMoments:
     """Return what is known from a noisy moment with at most one anchor."""
-    law = law_of(measured, relative)
-    if measured.flags is not None:
-        found = available_cases(measured.matrix, measured.flags, row_bound=measured.row_bound)
-        return UnbiasedMoments(columns, found.mean, found.covariance, rows, law, scale, origin, measured, found, total)
-    mean, covariance = moments_of(measured, law, rows)
-    return UnbiasedMoments(columns, mean, covariance, rows, law, scale, origin, measured, None, total)
+    law = law_of(noisy_moment, relative)
+    if noisy_moment.flags is not None:
+        available = available_cases(noisy_moment.matrix, noisy_moment.flags, row_bound=noisy_moment.row_bound)
+        return UnbiasedMoments(
+            columns, available.mean, available.covariance, rows, law, scale, origin, noisy_moment, available, total
+        )
+    mean, covariance = moments_of(noisy_moment, law, rows)
+    return UnbiasedMoments(columns, mean, covariance, rows, law, scale, origin, noisy_moment, None, total)
 
 
-def positions_of(columns: tuple[str, ...], names: str | Iterable[str], what: str) -> list[int]:
+def positions_of(columns: tuple[str, ...], names: str | Iterable[str], parameter: str) -> list[int]:
     """Return the positions of columns that are named, each once."""
-    asked = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
-    for at, name in enumerate(asked):
+    name_list = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
+    for at, name in enumerate(name_list):
         if not isinstance(name, str) or name not in columns:
             some = ", ".join(columns[:8]) + (" ..." if len(columns) > 8 else "")
             levels = [column for column in columns if column.startswith(f"{name}=")]
-            meant = f" Name its levels: {', '.join(levels)}." if len(levels) > 1 else checks.meant(name, columns)
-            remedy = meant or f" Name one of: {some}."
-            shown = repr(name) if isinstance(name, (str, list, tuple, int)) else f"a {type(name).__name__}"
-            raise ValueError(f"{what} names {shown}, which is no column.{remedy}")
-        if name in asked[:at]:
-            raise ValueError(f"{what} names {name!r} twice: name each column once.")
-    return [columns.index(name) for name in asked]
+            suggestion = f" Name its levels: {', '.join(levels)}." if len(levels) > 1 else checks.suggest(name, columns)
+            remedy = suggestion or f" Name one of: {some}."
+            name_text = repr(name) if isinstance(name, (str, list, tuple, int)) else f"a {type(name).__name__}"
+            raise ValueError(f"{parameter} names {name_text}, which is no column.{remedy}")
+        if name in name_list[:at]:
+            raise ValueError(f"{parameter} names {name!r} twice: name each column once.")
+    return [columns.index(name) for name in name_list]

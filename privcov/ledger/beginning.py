@@ -30,7 +30,7 @@ def beside(path: Path, end: str) -> Path:
     return path.with_name(path.name + end)
 
 
-def lost(path: Path) -> LedgerError:
+def lost_error(path: Path) -> LedgerError:
     """Return the error for a key or a counter whose database is missing or empty."""
     return LedgerError(
         f"The ledger {path} was lost, emptied or replaced: its key or counter is there, its record is not, so nothing "
@@ -66,7 +66,7 @@ def _begin(path: Path, lock: int, fill: Callable[[], None]) -> None:
             )
         return
     if (key.exists() or counter.exists()) and os.read(lock, len(_MARK)) != _MARK:
-        raise lost(path)
+        raise lost_error(path)
     os.lseek(lock, 0, os.SEEK_SET)
     os.write(lock, _MARK)
     os.fsync(lock)

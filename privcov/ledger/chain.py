@@ -96,7 +96,7 @@ class Chain:
         rows: dict[tuple[str, int], tuple[str, str, list]] = {("ledger", 0): ("", "", [])}
         rows |= {("limit", number): ("set", "", fields) for number, *fields in _limits(link)}
         rows |= {("release", number): (state, worker, fields) for number, state, worker, *fields in _releases(link)}
-        reached, head = {}, Head(0, "")
+        states, head = {}, Head(0, "")
         for step, subject, number, state, note, seal in link.execute(
             "SELECT step, subject, number, state, note, seal FROM chain ORDER BY step"
         ):
@@ -107,16 +107,16 @@ class Chain:
                 fields = [*fields, "" if state == "reserved" else worker]
             if step != head.steps + 1 or seal != self._seal(head, subject, number, state, note, fields):
                 raise BrokenChain
-            reached[subject, number], head = state, Head(step, seal)
+            states[subject, number], head = state, Head(step, seal)
         now = {row: state for row, (state, _, _) in rows.items()}
-        if {**reached, ("ledger", 0): ""} != now:
+        if {**states, ("ledger", 0): ""} != now:
             raise BrokenChain
         if any(state == "reserved" and worker for state, worker, _ in rows.values()):
             raise BrokenChain
         return head
 
     @staticmethod
-    def stored(link: sqlite3.Connection, token: str) -> str | None:
+    def read_answer(link: sqlite3.Connection, token: str) -> str | None:
         """Return the stored answer of a token, None where there is none."""
         row = link.execute("SELECT id, answer FROM transactions WHERE token = ?", (token,)).fetchone()
         if row is None:

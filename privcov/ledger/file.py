@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from privcov.ledger.access import LedgerError, LedgerUnusable, check_access, read_key
-from privcov.ledger.beginning import ANEW, beside, create_if_missing, lost
+from privcov.ledger.beginning import ANEW, beside, create_if_missing, lost_error
 from privcov.ledger.chain import SCHEMA, BrokenChain, Chain, Head
 from privcov.ledger.counter import BrokenCounter, Checkpoint, Counter
 
@@ -55,9 +55,9 @@ _TABLES = (
 
 def default_path() -> Path:
     """Return the path in PRIVCOV_LEDGER, else one in the user's data folder: a cache folder may be emptied."""
-    given = os.environ.get("PRIVCOV_LEDGER")
-    if given:
-        return Path(given).expanduser()
+    value = os.environ.get("PRIVCOV_LEDGER")
+    if value:
+        return Path(value).expanduser()
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support" / "privcov" / "ledger.sqlite"
     base = os.environ.get("XDG_DATA_HOME")
@@ -104,21 +104,21 @@ class LedgerFile:
         """Check chain and counter, settle on the head of the chain, and return it; LedgerError where they disagree."""
         self._check_key(link)
         if not Chain.exists(link):
-            raise lost(self.path)
-        known = self._reached()
-        unchanged = known is not None and known.mark == self._mark and not known.next
-        if unchanged and known is not None and known.settled == Chain.head(link) and _alone_in_its_file(link):
-            return known.settled
+            raise lost_error(self.path)
+        checkpoint = self._read_counter()
+        unchanged = checkpoint is not None and checkpoint.mark == self._mark and not checkpoint.next
+        if unchanged and checkpoint is not None and checkpoint.settled == Chain.head(link) and _alone_in_its_file(link):
+            return checkpoint.settled
         try:
             head = self.chain.verified(link)
         except BrokenChain:
             raise self.altered() from None
-        if known is None:
+        if checkpoint is None:
             raise LedgerError(
                 f"The counter {self.counter.path} is missing, so it cannot be told whether this ledger is the newest, "
                 f"and nothing is released. Put the file back; if it is lost, begin without the record: {ANEW}"
             )
-        if not known.allows(head):
+        if not checkpoint.allows(head):
             raise LedgerError(
                 f"The ledger {self.path} is an older or another copy: the counter next to it does not name the last "
                 f"of its {head.steps} steps, so nothing is released. Put the newest copy of all its files back; if "
@@ -154,11 +154,11 @@ class LedgerFile:
 
     def _check_nothing_settled(self) -> None:
         """Raise LedgerError where the counter has a settled head, because the ledger is then not a new one."""
-        checkpoint = self._reached()
+        checkpoint = self._read_counter()
         if checkpoint is not None and checkpoint.settled is not None:
-            raise lost(self.path)
+            raise lost_error(self.path)
 
-    def _reached(self) -> Checkpoint | None:
+    def _read_counter(self) -> Checkpoint | None:
         """Return the content of the counter, or raise LedgerError."""
         try:
             return self.counter.read()
@@ -192,7 +192,7 @@ class LedgerFile:
         except sqlite3.OperationalError:  # a database, and no ledger
             facts = {}
         if "key" not in facts:
-            raise lost(self.path)
+            raise lost_error(self.path)
         if facts.get("format") != FORMAT:
             raise LedgerError(
                 f"The ledger {self.path} is of another version of PrivCov, which this one does not read, so nothing is "
@@ -212,7 +212,7 @@ class LedgerFile:
         try:
             check_access(self.path)
             if not self.path.exists():
-                raise lost(self.path)
+                raise lost_error(self.path)
             where = f"{self.path.absolute().as_uri()}?mode=rw"  # never makes the file
             with contextlib.closing(
                 sqlite3.connect(where, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)

@@ -57,6 +57,6 @@ def _sealed(key: bytes, name: str, mark: int) -> str:
 
 def _secrets(key: bytes) -> tuple[int, ...]:
     """Return the secret numbers of `marks.Mixer`, from which the key cannot be computed."""
-    drawn = np.frombuffer(hashlib.blake2b(b"cells", key=key, digest_size=32).digest(), dtype=np.uint64)
-    first, odd, other, last = map(int, drawn)
+    numbers = np.frombuffer(hashlib.blake2b(b"cells", key=key, digest_size=32).digest(), dtype=np.uint64)
+    first, odd, other, last = map(int, numbers)
     return first, odd | 1, other | 1, last

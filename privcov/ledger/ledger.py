@@ -130,14 +130,14 @@ class Ledger:
 
         ``last`` takes the newest of them alone, where it is not -1; ``token`` the one of a request.
         """
-        asked = {"name": name, "token": token}
-        where = " AND ".join(f"{field} = :{field}" for field, value in asked.items() if value is not None)
+        filters = {"name": name, "token": token}
+        where = " AND ".join(f"{field} = :{field}" for field, value in filters.items() if value is not None)
         with self._file.link() as link:
             rows = link.execute(
                 "SELECT id, token, name, state, kind, amount, request, reserved_at, (SELECT min(step) FROM chain "
                 "WHERE subject = 'release' AND number = id) FROM transactions "
                 f"WHERE {where or 'true'} ORDER BY id DESC LIMIT :last",
-                {**asked, "last": last},
+                {**filters, "last": last},
             ).fetchall()[::-1]
             limits = {owner: self._limits(link, owner)[1] for owner in {row[2] for row in rows}}
             before = "SELECT count(*) FROM transactions WHERE name = ? AND id < ?"
@@ -146,9 +146,9 @@ class Ledger:
         entries = []
         for _, token, owner, state, kind, amount, request, at, step in rows:
             counts[owner] += 1
-            raised = tuple(words for set_in, words in limits[owner] if set_in < step)
+            increases = tuple(words for set_in, words in limits[owner] if set_in < step)
             cost = Cost(kind, Fraction(amount))
-            entries.append(Entry(counts[owner], token, owner, state, cost, json.loads(request), at, raised))
+            entries.append(Entry(counts[owner], token, owner, state, cost, json.loads(request), at, increases))
         return tuple(entries)
 
     def stored(self, token: str) -> str | None:
@@ -280,7 +280,7 @@ class Ledger:
         try:
             self._finish(token, "stored", answer)
             with self._file.link() as link:
-                return self._stored(link, token)
+                return self._require_answer(link, token)
         except LedgerError as problem:
             raise LedgerError(
                 f"This release of {name!r} was drawn, so its cost counts as spent, but it could not be stored and "
@@ -307,16 +307,16 @@ class Ledger:
                     raise _changed(name, row[2])
                 return row[2] == "reserved"
             self._check_affords(link, name, guarantee, request)
-            known = link.execute(
+            fingerprints = link.execute(
                 "SELECT DISTINCT name, fingerprint FROM transactions WHERE fingerprint <> ''"
             ).fetchall()
-            known = known if fingerprint else []
-            if other := next((n for n, mark in known if n != name and same_cells(fingerprint, mark)), ""):
+            fingerprints = fingerprints if fingerprint else []
+            if other := next((n for n, mark in fingerprints if n != name and same_cells(fingerprint, mark)), ""):
                 raise LedgerError(
                     f"The ledger has these very rows as {other!r}. Release them under that name, so that what was "
                     "spent counts."
                 )
-            if any(n == name and other_persons(fingerprint, mark) for n, mark in known):
+            if any(n == name and other_persons(fingerprint, mark) for n, mark in fingerprints):
                 raise LedgerError(
                     f"The same rows of {name!r} were released with other ids. Costs add up for the same persons only: "
                     "give the ids as they were."
@@ -356,7 +356,7 @@ class Ledger:
                     "SELECT state, worker FROM transactions WHERE token = ?", (token,)
                 ).fetchone()
                 if state == "stored":
-                    return self._stored(link, token)
+                    return self._require_answer(link, token)
             ended = state == "failed" or (state == "committed" and not _lives(worker))
             if not ended and time.monotonic() > end:
                 raise LedgerError(
@@ -376,11 +376,11 @@ class Ledger:
     def _answer(self, link: sqlite3.Connection, token: str) -> str | None:
         """Return the stored answer, compared with the chain; None where there is none."""
         try:
-            return self._file.chain.stored(link, token)
+            return self._file.chain.read_answer(link, token)
         except BrokenChain:
             raise self._file.altered() from None
 
-    def _stored(self, link: sqlite3.Connection, token: str) -> str:
+    def _require_answer(self, link: sqlite3.Connection, token: str) -> str:
         answer = self._answer(link, token)
         if answer is None:
             raise self._file.altered()
@@ -394,7 +394,7 @@ class Ledger:
     @staticmethod
     def _account(link: sqlite3.Connection, name: str) -> Account:
         """Return the account of a table from an open database."""
-        limit, raised = Ledger._limits(link, name)
+        limit, increases = Ledger._limits(link, name)
         costs = link.execute(
             "SELECT kind, amount, count(*) FROM transactions WHERE name = ? GROUP BY kind, amount", (name,)
         ).fetchall()
@@ -402,14 +402,14 @@ class Ledger:
             "SELECT request FROM transactions WHERE id = (SELECT min(id) FROM transactions WHERE name = ?)", (name,)
         ).fetchone()
         unit = unit_of(json.loads(first[0])) if first else ""
-        words = tuple(words for _, words in raised)
+        words = tuple(words for _, words in increases)
         return Account(name, limit, tuple(Cost(kind, Fraction(a), k) for kind, a, k in costs), unit, words)
 
     @staticmethod
     def _limits(link: sqlite3.Connection, name: str) -> tuple[Guarantee | None, list[tuple[int, str]]]:
         """Return the limit of a table, and in which step of the chain and in which words it was raised."""
         limit: Guarantee | None = None
-        raised = []
+        increases = []
         rows = link.execute(
             "SELECT guarantee, set_at, (SELECT min(step) FROM chain WHERE subject = 'limit' AND number = id) "
             "FROM limits WHERE name = ? ORDER BY id",
@@ -419,8 +419,8 @@ class Ledger:
             fields = json.loads(words)
             reason, before, limit = fields.pop("reason", ""), limit, from_dict(fields)
             if before is not None and allows_more(limit, before):
-                raised.append((step, f"The limit was raised from {before} to {limit} on {set_at[:10]}: {reason}"))
-        return limit, raised
+                increases.append((step, f"The limit was raised from {before} to {limit} on {set_at[:10]}: {reason}"))
+        return limit, increases
 
     def _check_affords(self, link: sqlite3.Connection, name: str, guarantee: Guarantee, request: dict) -> None:
         """Raise LedgerError where there is no limit, not enough is left of it, or it counts releases of another unit.
@@ -456,8 +456,8 @@ class Payment:
     the table, and the name of the request. stored: the text of the release; None where it is to be drawn.
     """
 
-    def __init__(self, ledger: Ledger, name: str, token: str, stored: str | None) -> None:
-        self._ledger, self.name, self.token, self.stored = ledger, name, token, stored
+    def __init__(self, ledger: Ledger, name: str, token: str, answer: str | None) -> None:
+        self._ledger, self.name, self.token, self.stored = ledger, name, token, answer
 
     def __enter__(self) -> Payment:
         return self

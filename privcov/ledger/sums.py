@@ -64,7 +64,7 @@ def cost_of(guarantee: Guarantee) -> Cost:
         return Cost("zcdp", Fraction(accounting.approx_to_zcdp(guarantee.epsilon, guarantee.delta)))
     raise TypeError(
         f"guarantee must be PureDP, ApproxDP or ZCDP, which a ledger counts, such as ZCDP(rho=0.1), "
-        f"got {checks.told(guarantee)}."
+        f"got {checks.describe(guarantee)}."
     )
 
 
@@ -163,8 +163,8 @@ def unit_of(request: Mapping) -> str:
     person, k = facts.get("person", ""), facts.get("rows_per_person", 1)
     who = f"a person with all rows of one id in {person!r}" if person else "one row"
     who = f"up to {k} rows of a person" if k > 1 else who
-    counted = "persons" if person else "rows"
-    return f"{who}; the number of {counted} is {'not ' if facts.get('n') is None else ''}public"
+    count_unit = "persons" if person else "rows"
+    return f"{who}; the number of {count_unit} is {'not ' if facts.get('n') is None else ''}public"
 
 
 def allows_more(limit: Guarantee, before: Guarantee) -> bool:
@@ -182,6 +182,6 @@ def _down(amount: Fraction) -> str:
     number. This is for display only: whether a release fits is decided with the exact numbers.
     """
     cut = Context(prec=6, rounding=ROUND_FLOOR)
-    reached = amount * (1 + Fraction(1, 2**48))
-    shown = cut.divide(Decimal(reached.numerator), Decimal(reached.denominator)).normalize()
-    return f"{shown:f}" if shown >= 1 else f"{shown:g}"
+    upper = amount * (1 + Fraction(1, 2**48))
+    number = cut.divide(Decimal(upper.numerator), Decimal(upper.denominator)).normalize()
+    return f"{number:f}" if number >= 1 else f"{number:g}"

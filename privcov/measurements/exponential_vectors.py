@@ -60,11 +60,11 @@ def measure_directions(
     # One correction of the rounding of up to q products: orthonormal to the last digit, and post-processing.
     columns, triangle = np.linalg.qr(columns)
     columns *= np.where(np.diag(triangle) < 0, -1.0, 1.0)
-    what = "mean and second moment, jointly" if joint else "the second moment"
+    statistic = "mean and second moment, jointly" if joint else "the second moment"
     events = tuple(
         Event(
             share="vectors",
-            statistic=f"one direction of {what}, given the earlier ones",
+            statistic=f"one direction of {statistic}, given the earlier ones",
             mechanism="exponential",
             norm="score u'Su",
             sensitivity=delta,

@@ -30,21 +30,21 @@ def names_of(labels: np.ndarray) -> np.ndarray:
 
 def class_list(dataset: Dataset) -> tuple[str, ...]:
     """Return the classes in their public order: as declared, else the labels, numbers by size, then text."""
-    return _coded(dataset)[0]
+    return _class_codes(dataset)[0]
 
 
 def class_index(dataset: Dataset) -> np.ndarray:
     """Return the position of each row's class in `class_list`."""
-    return _coded(dataset)[1]
+    return _class_codes(dataset)[1]
 
 
-def _coded(dataset: Dataset) -> tuple[tuple[str, ...], np.ndarray]:
+def _class_codes(dataset: Dataset) -> tuple[tuple[str, ...], np.ndarray]:
     """Return (classes, position of each row's class), computed once for a data set."""
     return dataset.kept.once(CLASSES, lambda: _code(dataset))
 
 
 def _code(dataset: Dataset) -> tuple[tuple[str, ...], np.ndarray]:
-    """Compute what `_coded` keeps."""
+    """Compute what `_class_codes` keeps."""
     if dataset.labels is None:
         raise ValueError(
             f"centre='classes' needs a label for every row, and {dataset.name!r} has none. "

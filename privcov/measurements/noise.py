@@ -80,9 +80,9 @@ class NoiseDistribution:
         return fields
 
     @classmethod
-    def from_dict(cls, stored: dict) -> NoiseDistribution:
+    def from_dict(cls, data: dict) -> NoiseDistribution:
         """Read what `to_dict` gives."""
-        fields = dict(stored)
+        fields = dict(data)
         for name in fields.keys() & {"groups", "weights"}:
             fields[name] = tuple(fields[name])
         return cls(**fields)
@@ -126,8 +126,8 @@ class NoiseDistribution:
     def shrunken_sums(self, diagonal: np.ndarray) -> np.ndarray:
         """Return what takes the sum of independent N(0, 1) over every group to its variance, m / (1 + m weight)."""
         groups, sizes, weights = self._group_arrays()
-        moved = (1 / np.sqrt(1 + sizes * weights) - 1) / sizes
-        return (np.bincount(groups, diagonal) * moved)[groups]
+        factors = (1 / np.sqrt(1 + sizes * weights) - 1) / sizes
+        return (np.bincount(groups, diagonal) * factors)[groups]
 
     def _corner(self, diagonal: np.ndarray) -> np.ndarray:
         """Return the noise where the anchors meet: no off-diagonal, and a public sum stays what it is."""
@@ -203,8 +203,8 @@ class NoiseDistribution:
             return float(np.sqrt(coupled_moments(self.dimension + self.measured)[0] / 2))
         if self.shape in WISHART:
             return float(np.sqrt(self.degrees * (2 if self.shape == "wishart-difference" else 1)) / 2)
-        known: dict[str, float] = {"upper-triangle": 1.0, "laplace": np.sqrt(2.0)}
-        return known[self.shape] if self.shape in known else np.sqrt(0.5)
+        stds: dict[str, float] = {"upper-triangle": 1.0, "laplace": np.sqrt(2.0)}
+        return stds[self.shape] if self.shape in stds else np.sqrt(0.5)
 
     @property
     def off_diagonal_std(self) -> float:
@@ -229,8 +229,8 @@ class NoiseDistribution:
             return float(np.sqrt(2) * self.off_diagonal_std)
         if self.shape == COUPLED:
             flat, trace = coupled_moments(d + self.measured)
-            moved = 1 / d if self.measured == 1 else 0.0
-            return float(self.scale * np.sqrt(flat * (1 + moved**2) + trace * (1 + moved) ** 2))
+            shift = 1 / d if self.measured == 1 else 0.0
+            return float(self.scale * np.sqrt(flat * (1 + shift**2) + trace * (1 + shift) ** 2))
         return float(self.scale * self.std_of_one_draw)
 
     @property

@@ -104,8 +104,8 @@ def halvings(counts: Sequence[float] | np.ndarray, std: float, n: float | None, 
         else:
             c[hidden] = min(max(rows - accounted, 0.0) / m, std / 10)
     k = np.arange(last + 1)
-    lost = [float(c[:m] @ (2.0 ** -(k[:m] + 0.5) - 2.0**-m)) for m in k]
-    return int(np.argmin(1.5 * np.array(lost) + noise * 2.0**-k))
+    losses = [float(c[:m] @ (2.0 ** -(k[:m] + 0.5) - 2.0**-m)) for m in k]
+    return int(np.argmin(1.5 * np.array(losses) + noise * 2.0**-k))
 
 
 def noise_in_rows(share: BudgetShare, d: int) -> float:
@@ -162,5 +162,5 @@ def search_row_bound(
     counts, std, event = measure_norms(dataset, share, rng=rng, relation=relation)
     n = None if relation == "add-remove" else dataset.n
     k = halvings(counts, std, n, noise_in_rows(rest, dataset.d), laplace=isinstance(share, PureDP))
-    found = RowBoundSearch(tuple(counts.tolist()), k, event)
-    return dataset.with_row_bound(dataset.row_bound * found.factor) if k else dataset, found
+    search = RowBoundSearch(tuple(counts.tolist()), k, event)
+    return dataset.with_row_bound(dataset.row_bound * search.factor) if k else dataset, search

@@ -53,14 +53,14 @@ def split(dataset: Dataset, sizes: SplitSizes, *, seed: int, repeat: int = 0) ->
 
     So the split reveals nothing and costs nothing; choosing the best columns does read the training rows.
     """
-    used = sizes.training + sizes.validation
-    if used >= dataset.n:
+    n_used = sizes.training + sizes.validation
+    if n_used >= dataset.n:
         raise ValueError(
             f"training={sizes.training} and validation={sizes.validation} leave no row of {dataset.name!r} "
             f"({dataset.n} rows) to test on. Use fewer."
         )
     order = stream(seed, "split", repeat, dataset.name).permutation(dataset.n)
-    train, test = take(dataset, np.sort(order[: sizes.training])), take(dataset, np.sort(order[used:]))
+    train, test = take(dataset, np.sort(order[: sizes.training])), take(dataset, np.sort(order[n_used:]))
     class_list(train)  # raises for more classes than rows, before anything runs
     if sizes.best is None or sizes.best >= dataset.d:
         return train, test

@@ -169,7 +169,7 @@ def error(
     """
     checks.one_of("relative", relative, (True, False))
     if not isinstance(rel, Release):
-        raise TypeError(f"rel must be a privcov.Release, got {checks.told(rel)}.")
+        raise TypeError(f"rel must be a privcov.Release, got {checks.describe(rel)}.")
     _check_pair(rel, dataset)
     reference = reference_matrix(dataset, rel.target, against, rel)
     distance = matrix_norm(working(rel.matrix, rel.scale, rel.target) - reference, norm)

@@ -124,16 +124,16 @@ def graph_recovery(rel: Release | np.ndarray, truth_precision: np.ndarray, thres
     return compare(edges(precision, threshold), edges(truth_precision))
 
 
-def compare(drawn: np.ndarray, true: np.ndarray) -> Recovery:
+def compare(graph: np.ndarray, true: np.ndarray) -> Recovery:
     """Count the pairs of two graphs on the same columns."""
-    if drawn.shape != true.shape:
-        raise ValueError(f"The two graphs must have the same columns, got {drawn.shape[0]} and {true.shape[0]}.")
+    if graph.shape != true.shape:
+        raise ValueError(f"The two graphs must have the same columns, got {graph.shape[0]} and {true.shape[0]}.")
     pair = np.triu(np.ones_like(true), 1)
     return Recovery(
-        tp=int((drawn & true & pair).sum()),
-        fp=int((drawn & ~true & pair).sum()),
-        fn=int((~drawn & true & pair).sum()),
-        tn=int((~drawn & ~true & pair).sum()),
+        tp=int((graph & true & pair).sum()),
+        fp=int((graph & ~true & pair).sum()),
+        fn=int((~graph & true & pair).sum()),
+        tn=int((~graph & ~true & pair).sum()),
     )
 
 
@@ -169,12 +169,12 @@ def path_rates(path: Sequence[Fit], true: np.ndarray, threshold: float = 1e-8) -
     matrices = [fit.precision for fit in path if fit.precision is not None]
     if not solved:
         return Rates(np.empty(0), np.empty(0), np.empty(0))
-    drawn = _linked(np.stack(matrices), threshold)
+    graphs = _linked(np.stack(matrices), threshold)
     absent = ~true & ~np.eye(len(true), dtype=bool)
     return Rates(
         lam=np.array([fit.lam for fit in solved]),
-        fpr=(drawn & absent).sum(axis=(1, 2)) / absent.sum(),
-        tpr=(drawn & true).sum(axis=(1, 2)) / true.sum(),
+        fpr=(graphs & absent).sum(axis=(1, 2)) / absent.sum(),
+        tpr=(graphs & true).sum(axis=(1, 2)) / true.sum(),
     )
 
 
@@ -245,7 +245,7 @@ def solved(matrix: np.ndarray, lam: float, *, penalise_diagonal: bool = False) -
 
 def tested_states(rel: Release) -> np.ndarray:
     """Return the edge test's state of every pair: an edge, no relevant edge, or undecided."""
-    known = known_of(rel)
-    test = edge_test(known.covariance, known.centre, known.rows, known.law)
-    none = np.zeros((known.d, known.d), dtype=np.int8)
+    moments = known_of(rel)
+    test = edge_test(moments.covariance, moments.centre, moments.rows, moments.law)
+    none = np.zeros((moments.d, moments.d), dtype=np.int8)
     return none if test is None else test.states(float(rel.parameters["rate"]))

@@ -36,15 +36,15 @@ def outlines(edges: np.ndarray, fractions: Sequence, palette: Palette) -> list[g
     ]
 
 
-def seen(side: Side, title: str, palette: Palette) -> Picture:
+def answer_histogram(side: Side, title: str, palette: Palette) -> Picture:
     """Draw the shares of the simulated answers of either table, and the cut by which the attacker guesses."""
-    return _alone(side, title, palette) if side.seen.second is None else _both(side, title, palette)
+    return _alone(side, title, palette) if side.histogram.second is None else _both(side, title, palette)
 
 
 def _both(side: Side, title: str, palette: Palette) -> Picture:
-    histogram = side.seen
+    histogram = side.histogram
     second, cut = histogram.second, histogram.cut
-    assert second is not None  # checked in `seen`, and with two tables there is a cut
+    assert second is not None  # checked in `answer_histogram`, and with two tables there is a cut
     assert cut is not None
     word = note("guess: first", palette.quiet, cut, 1, yref="paper", yanchor="top", xanchor="left", xshift=4)
     top = 1.2 * max(histogram.first.max(), second.max())
@@ -69,7 +69,7 @@ def _both(side: Side, title: str, palette: Palette) -> Picture:
 
 
 def _alone(side: Side, title: str, palette: Palette) -> Picture:
-    fractions = side.seen.first
+    fractions = side.histogram.first
     bars = [
         go.Scatter(
             x=[at - 0.25, at - 0.25, at + 0.25, at + 0.25],

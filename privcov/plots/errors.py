@@ -81,7 +81,7 @@ def curves(
     order: list[str],
     labels: dict[str, str],
     references: list[tuple[str, float]],
-    marked: float | None = None,
+    mark: float | None = None,
     height: int | None = 460,
 ) -> Picture:
     """Return error curves with bands, on logarithmic axes."""
@@ -92,8 +92,8 @@ def curves(
     # A quantile of zero would leave the axis; the smallest mean is far enough down.
     table = table.assign(low=table["low"].where(table["low"] > 0, table["mean"].min()))
     keys = dict(zip(table["method"], table["key" if "key" in table else "method"], strict=True))
-    drawn = [name for name in order if name in keys]
-    for name, style in zip(drawn, pens_of([keys[name] for name in drawn], palette), strict=True):
+    names = [name for name in order if name in keys]
+    for name, style in zip(names, pens_of([keys[name] for name in names], palette), strict=True):
         part = table[table["method"] == name].sort_values(x)
         xs, label = part[x].to_numpy(), labels.get(name, name)
         # Sets the mode, because plotly would add markers to few points.
@@ -116,13 +116,13 @@ def curves(
         shapes.append(hline(level, palette.quiet, dash, 1.3))
         trivial.append((name, level, Pen(palette.quiet, dash, "circle")))
         story.append(f"{name} at {plain(level)}")
-    if marked is not None:
-        shapes.append(vline(marked, palette.quiet, "dot", 1))
+    if mark is not None:
+        shapes.append(vline(mark, palette.quiet, "dot", 1))
     across: dict[str, Any] = {"title": x_label, "type": "log"} | ticks(_places(table[x]))
     narrow = table["high"].max() < 50 * table["low"].min()
     up: dict[str, Any] = {"type": "log", "tickformat": "~g", "dtick": "D2" if narrow else 1}
-    reached = np.array([*table["low"], *table["mean"], *table["high"], *(level for _, level in references)])
-    up["range"] = span(reached, log=True)
+    values = np.array([*table["low"], *table["mean"], *table["high"], *(level for _, level in references)])
+    up["range"] = span(values, log=True)
     figure = draw(
         traces,
         palette,

@@ -84,13 +84,13 @@ def svg(picture: Picture, *, width: int = 640, height: int | None = None, palett
     Sizes are in CSS pixels; the height is the figure's own unless given, and heatmaps are squares in a row. ``palette``
     is that of the figure.
     """
-    markup = _drawn(picture, width, height)
+    markup = _render(picture, width, height)
     for name in ("ink", "quiet", "grid"):  # of axes and words; the other colours are the figure's own
         markup = markup.replace(getattr(LIGHT, name), getattr(palette, name))
     return markup
 
 
-def _drawn(picture: Picture, width: int, height: int | None) -> str:
+def _render(picture: Picture, width: int, height: int | None) -> str:
     figure = picture.figure
     for trace in figure.data:
         if not isinstance(trace, (go.Scatter, go.Heatmap)):
@@ -104,17 +104,17 @@ def _drawn(picture: Picture, width: int, height: int | None) -> str:
         body, high = _with_axes(heatmaps[0], width)
         return _wrap(body, picture.alt, width, high)
     height = height or figure.layout.height or 400
-    legend, used = _legend(figure, width)
-    across, up = _axes(figure, width, height, 10 + used)
+    legend, legend_height = _legend(figure, width)
+    across, up = _axes(figure, width, height, 10 + legend_height)
     frame = (across.start, up.end, across.end - across.start, up.start - up.end)
     parts = [_grid(across, up)]
     parts += [_shape(s, across, up) for s in figure.layout.shapes if s.layer == "below"]
     clip = f"c{zlib.crc32(picture.alt.encode()):x}"
     parts.append(f'<clipPath id="{clip}"><rect x="{frame[0]:.1f}" y="{frame[1]:.1f}" width="{frame[2]:.1f}" '
                  f'height="{frame[3]:.1f}"/></clipPath>')  # fmt: skip
-    drawn = [_trace(trace, across, up) for trace in figure.data]
+    traces = [_trace(trace, across, up) for trace in figure.data]
     clipped = f' clip-path="url(#{clip})"' if across.visible else ""
-    parts.append(f"<g{clipped}>{''.join(drawn)}</g>")
+    parts.append(f"<g{clipped}>{''.join(traces)}</g>")
     parts += [_shape(s, across, up) for s in figure.layout.shapes if s.layer != "below"]
     parts += [_note(a, across, up) for a in figure.layout.annotations]
     return _wrap("".join([legend, *parts]), picture.alt, width, height)
@@ -279,8 +279,8 @@ def _marks(trace: go.Scatter, points: list) -> list[tuple[str, str]]:
     """Return (look, shape) of every mark."""
 
     def each(value: Any) -> Callable[[int], Any]:
-        listed = isinstance(value, (list, tuple, np.ndarray))
-        return lambda i: value[i] if listed else value
+        is_list = isinstance(value, (list, tuple, np.ndarray))
+        return lambda i: value[i] if is_list else value
 
     symbol, size, colour = each(trace.marker.symbol), each(trace.marker.size), each(trace.marker.color)
     line = trace.marker.line
@@ -395,8 +395,8 @@ def _line(x0: float, y0: float, x1: float, y1: float, colour: str, width: float,
 
 
 def _text(x: float, y: float, words: Any, anchor: str, size: float, colour: str = LIGHT.ink) -> str:
-    shown = escape(unescape(str(words)).replace("<br>", " "))
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size:.3g}" fill="{colour}">{shown}</text>'
+    text = escape(unescape(str(words)).replace("<br>", " "))
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size:.3g}" fill="{colour}">{text}</text>'
 
 
 def _in_a_row(figure: go.Figure, heatmaps: list[go.Heatmap], alt: str, width: float) -> str:
@@ -409,19 +409,19 @@ def _in_a_row(figure: go.Figure, heatmaps: list[go.Heatmap], alt: str, width: fl
         wide = right - left
         high = wide if rows == columns else rows * _LINE
         across, up = wide / columns, high / rows
-        drawn = [_heatmap(trace, wide, high)]
+        elements = [_heatmap(trace, wide, high)]
         for numbers in (t for t in figure.data if t.type == "scatter" and (t.xaxis or "x") == axis):
             for k, (words, colour) in enumerate(zip(numbers.text, numbers.textfont.color, strict=True)):
                 i, j = divmod(k, columns)
-                drawn.append(_text((j + 0.5) * across, (i + 0.5) * up + 4, words, "middle", 11, colour))
+                elements.append(_text((j + 0.5) * across, (i + 0.5) * up + 4, words, "middle", 11, colour))
         for shape in figure.layout.shapes:
             if shape.xref == axis:
-                drawn.append(
+                elements.append(
                     f'<rect x="0" y="{(shape.y0 + 0.5) * up:.1f}" width="{wide:.1f}" '
                     f'height="{(shape.y1 - shape.y0) * up:.1f}" fill="none" stroke="{LIGHT.ink}" stroke-width="2.5"/>'
                 )
         parts.append(_text((left + right) / 2, 14, titles.get(axis, ""), "middle", 12.5))
-        parts.append(f'<g transform="translate({left:.1f} 22)">{"".join(drawn)}</g>')
+        parts.append(f'<g transform="translate({left:.1f} 22)">{"".join(elements)}</g>')
         height = max(height, 22 + high)
     return _wrap("".join(parts), alt, width, round(height + 2))
 

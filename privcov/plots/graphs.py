@@ -128,8 +128,8 @@ def _hover(
 
 def _nodes(kinds: list, place: np.ndarray, columns: tuple[str, ...], palette: Palette) -> go.Scatter:
     d = len(place)
-    drawn = [mask for name, mask in kinds if name not in ("Missed", "Undecided")]
-    degree = np.sum([mask.sum(axis=1) for mask in drawn], axis=0) if drawn else np.zeros(d, dtype=int)
+    masks = [mask for name, mask in kinds if name not in ("Missed", "Undecided")]
+    degree = np.sum([mask.sum(axis=1) for mask in masks], axis=0) if masks else np.zeros(d, dtype=int)
     longest = max(map(len, columns))
     inside = longest <= _SHORT
     size = max(3.0, min(12.0, 600 / d)) if d > MAX_NODES else (17 + 4.2 * max(longest, 2) if inside else 14)
@@ -155,9 +155,9 @@ def _hubs(degree: np.ndarray) -> np.ndarray:
     Ties are broken by column.
     """
     order = np.argsort(-degree, kind="stable")[:_HUBS]
-    named = np.zeros(len(degree), dtype=bool)
-    named[order] = degree[order] >= 2
-    return named
+    hubs = np.zeros(len(degree), dtype=bool)
+    hubs[order] = degree[order] >= 2
+    return hubs
 
 
 def _outwards(place: np.ndarray) -> list[str]:
@@ -177,12 +177,12 @@ def positions(reference: np.ndarray | None, d: int) -> np.ndarray:
     random numbers; other graphs on a circle, clockwise from the top in column order.
     """
     if reference is None:
-        return _placed(b"", d)
-    return _placed(np.ascontiguousarray(reference, dtype=bool).tobytes(), d)
+        return _cached_positions(b"", d)
+    return _cached_positions(np.ascontiguousarray(reference, dtype=bool).tobytes(), d)
 
 
 @lru_cache(maxsize=64)
-def _placed(graph: bytes, d: int) -> np.ndarray:
+def _cached_positions(graph: bytes, d: int) -> np.ndarray:
     """Return `positions` of a graph given as bytes, b"" for none; cached, because the slider needs it at every step."""
     places = _place(np.frombuffer(graph, dtype=bool).reshape(d, d) if graph else None, d)
     places.flags.writeable = False
@@ -197,37 +197,37 @@ def _place(reference: np.ndarray | None, d: int) -> np.ndarray:
     from scipy.sparse.csgraph import shortest_path
 
     far = shortest_path(reference, unweighted=True)  # in edges, inf where there is no way
-    known = np.isfinite(far)
+    finite = np.isfinite(far)
     # Parts that no edge joins stand a little further apart than any two nodes of one part.
-    far[~known] = far[known].max() + 1
-    wanted = far**_BEND
-    placed = _settle(circle * wanted.max() / 2, wanted)
-    placed -= (placed.max(axis=0) + placed.min(axis=0)) / 2
+    far[~finite] = far[finite].max() + 1
+    distances = far**_BEND
+    layout = _settle(circle * distances.max() / 2, distances)
+    layout -= (layout.max(axis=0) + layout.min(axis=0)) / 2
     # A graph has no orientation of its own: the widest direction lies flat, and of its four mirror images that one is
     # taken whose nodes follow the columns best, from left to right and from top to bottom, as in a matrix beside it.
-    _, axes = np.linalg.eigh(placed.T @ placed)
-    placed = placed @ axes[:, ::-1]
+    _, axes = np.linalg.eigh(layout.T @ layout)
+    layout = layout @ axes[:, ::-1]
     order = np.arange(d) - (d - 1) / 2
-    placed *= np.where(order @ placed * np.array([1.0, -1.0]) < 0, -1.0, 1.0)
-    placed -= (placed.max(axis=0) + placed.min(axis=0)) / 2
-    reach = np.maximum(np.abs(placed).max(axis=0), 1e-9)
-    return placed / np.maximum(reach, reach.max() / _STRETCH)
+    layout *= np.where(order @ layout * np.array([1.0, -1.0]) < 0, -1.0, 1.0)
+    layout -= (layout.max(axis=0) + layout.min(axis=0)) / 2
+    reach = np.maximum(np.abs(layout).max(axis=0), 1e-9)
+    return layout / np.maximum(reach, reach.max() / _STRETCH)
 
 
-def _settle(start: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def _settle(start: np.ndarray, distances: np.ndarray) -> np.ndarray:
     """Return places after stress majorisation with weights 1 / wanted^2: every step lowers the stress."""
     d = len(start)
     off = ~np.eye(d, dtype=bool)
     weight = np.zeros((d, d))
-    weight[off] = wanted[off] ** -2
+    weight[off] = distances[off] ** -2
     pinned = np.linalg.pinv(np.diag(weight.sum(axis=1)) - weight)
-    placed = start
+    layout = start
     for _ in range(_STEPS):
-        gap = np.linalg.norm(placed[:, None] - placed[None], axis=2)
-        pull = np.where(off, -weight * wanted / np.maximum(gap, 1e-9), 0.0)
+        gap = np.linalg.norm(layout[:, None] - layout[None], axis=2)
+        pull = np.where(off, -weight * distances / np.maximum(gap, 1e-9), 0.0)
         np.fill_diagonal(pull, -pull.sum(axis=1))
-        placed = pinned @ (pull @ placed)
-    return placed
+        layout = pinned @ (pull @ layout)
+    return layout
 
 
 GRID = np.linspace(0, 1, 101)
@@ -240,7 +240,7 @@ def roc(noisy: Rates, exact: Rates | None, own: Pen, palette: Palette) -> Pictur
 
     The last trace is the mark of one network; see `point_at`.
     """
-    curves = {name: roc_at(rates, GRID) for name, rates in _named(noisy, exact).items()}
+    curves = {name: roc_at(rates, GRID) for name, rates in _rates_by_name(noisy, exact).items()}
     figure = _figure(curves, own, palette)
     words = "; ".join(f"{name} finds {_at_a_tenth(values)}" for name, values in curves.items())
     return Picture(figure, f"ROC curves of edge recovery: {words}.")
@@ -253,7 +253,7 @@ def point_at(picture: Picture, point: tuple[float, float] | None) -> Picture:
     return picture
 
 
-def _named(noisy: Rates, exact: Rates | None) -> dict[str, Rates]:
+def _rates_by_name(noisy: Rates, exact: Rates | None) -> dict[str, Rates]:
     return {OWN: noisy} | ({} if exact is None else {EXACT: exact})
 
 

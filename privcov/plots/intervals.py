@@ -34,21 +34,21 @@ def intervals(
     """
     places = np.arange(len(names))[::-1]
     strong, pale = palette.good, palette.faint
-    known, valued = ~(np.isnan(low) | np.isnan(high)), ~np.isnan(values)
+    has_interval, valued = ~(np.isnan(low) | np.isnan(high)), ~np.isnan(values)
 
-    def bars(shown: np.ndarray, colour: str, name: str) -> go.Scatter:
-        at = places[shown].tolist()
-        xs = [v for a, b in zip(low[shown].tolist(), high[shown].tolist(), strict=True) for v in (a, b, None)]
+    def bars(mask: np.ndarray, colour: str, name: str) -> go.Scatter:
+        at = places[mask].tolist()
+        xs = [v for a, b in zip(low[mask].tolist(), high[mask].tolist(), strict=True) for v in (a, b, None)]
         line = {"color": colour, "width": 3.0}
         ys = [v for p in at for v in (p, p, None)]
         return go.Scatter(x=xs, y=ys, mode="lines", name=name, line=line, hoverinfo="skip")
 
     def ends(k: int) -> str:
-        return f"{plain(float(low[k]))} to {plain(float(high[k]))}" if known[k] else "no interval"
+        return f"{plain(float(low[k]))} to {plain(float(high[k]))}" if has_interval[k] else "no interval"
 
-    kinds = [(known & clear, strong, ""), (known & ~clear, pale, ", may be zero")]
+    kinds = [(has_interval & clear, strong, ""), (has_interval & ~clear, pale, ", may be zero")]
     traces = [
-        bars(shown, colour, f"Total interval, {percent(level)}{rest}") for shown, colour, rest in kinds if shown.any()
+        bars(mask, colour, f"Total interval, {percent(level)}{rest}") for mask, colour, rest in kinds if mask.any()
     ]
     traces.append(
         go.Scatter(
@@ -60,7 +60,7 @@ def intervals(
             marker={
                 "color": [palette.ink if sure else palette.quiet for sure in clear[valued]],
                 "size": 8,
-                "symbol": ["diamond" if has else "diamond-open" for has in known[valued]],
+                "symbol": ["diamond" if has else "diamond-open" for has in has_interval[valued]],
             },
             customdata=np.column_stack([low, high])[valued],
             text=[safe(brief(names[k], 120)) for k in np.flatnonzero(valued).tolist()],
@@ -68,7 +68,7 @@ def intervals(
             hovertemplate="%{text}: %{x:.3g}, %{hovertext}<extra></extra>",
         )
     )
-    spread = np.concatenate([values[valued], low[known], high[known]])
+    spread = np.concatenate([values[valued], low[has_interval], high[has_interval]])
     first, last = (float(spread.min()), float(spread.max())) if len(spread) else (0.0, 1.0)
     edge = 0.03 * (last - first) or 0.1  # a bar that ends at the frame looks cut
     figure = draw(
@@ -82,45 +82,45 @@ def intervals(
             "range": [-0.7, len(names) - 0.3],
         },
     )
-    counts = [(int((known & clear).sum()), "off zero"), (int((~known).sum()), "without an interval")]
-    rest = "".join(f", {count} {which}" for count, which in counts)
+    counts = [(int((has_interval & clear).sum()), "off zero"), (int((~has_interval).sum()), "without an interval")]
+    rest = "".join(f", {count} {label}" for count, label in counts)
     top = f"{names[0]} {plain(float(values[0]))} ({ends(0)})" if names and valued[0] else ""
     return Picture(figure, f"{what} with total intervals: {len(names)} values{rest}{'; ' + top if top else ''}.")
 
 
-def off_zero(found: pd.DataFrame) -> np.ndarray:
+def off_zero(answer: pd.DataFrame) -> np.ndarray:
     """Return which answers of a table of `privcov.answers` are not zero: by their test, else by their interval."""
-    return np.asarray(found["reject"] if "reject" in found else (found["ci_low"] > 0) | (found["ci_high"] < 0))
+    return np.asarray(answer["reject"] if "reject" in answer else (answer["ci_low"] > 0) | (answer["ci_high"] < 0))
 
 
-def numbers(found: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def numbers(answer: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return estimates, low and high ends of a table of `privcov.answers`."""
-    estimate, low, high = (found[name].to_numpy(dtype=np.float64) for name in ("estimate", "ci_low", "ci_high"))
+    estimate, low, high = (answer[name].to_numpy(dtype=np.float64) for name in ("estimate", "ci_low", "ci_high"))
     return estimate, low, high
 
 
-def strongest_first(found: pd.DataFrame) -> pd.DataFrame:
+def strongest_first(answer: pd.DataFrame) -> pd.DataFrame:
     """Return pairs in the order of reading: off zero, then with an interval, then the rest; each by size."""
-    order = np.lexsort((-found["estimate"].abs().fillna(0.0), ~found["identified"], ~off_zero(found)))
-    return found.iloc[order]
+    order = np.lexsort((-answer["estimate"].abs().fillna(0.0), ~answer["identified"], ~off_zero(answer)))
+    return answer.iloc[order]
 
 
-def pairs(found: pd.DataFrame, palette: Palette, *, x_title: str, what: str, most: int) -> Picture:
+def pairs(answer: pd.DataFrame, palette: Palette, *, x_title: str, what: str, most: int) -> Picture:
     """Draw the strongest pairs of a table of `privcov.answers` with their total intervals.
 
     A value that is neither identified nor off zero may be any number, and has no mark.
     """
-    drawn = strongest_first(found).head(most)
-    drawn = drawn.assign(estimate=drawn["estimate"].where(drawn["identified"] | off_zero(drawn)))
-    short = labels([*found["first"], *found["second"]], 26)
+    rows = strongest_first(answer).head(most)
+    rows = rows.assign(estimate=rows["estimate"].where(rows["identified"] | off_zero(rows)))
+    short = labels([*answer["first"], *answer["second"]], 26)
     return intervals(
-        [f"{short[a]} and {short[b]}" for a, b in zip(drawn["first"], drawn["second"], strict=True)],
-        *numbers(drawn),
+        [f"{short[a]} and {short[b]}" for a, b in zip(rows["first"], rows["second"], strict=True)],
+        *numbers(rows),
         palette,
-        clear=off_zero(drawn),
+        clear=off_zero(rows),
         x_title=x_title,
         what=what,
-        level=found.attrs["level"],
+        level=answer.attrs["level"],
     )
 
 

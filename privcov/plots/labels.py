@@ -34,10 +34,10 @@ class End:
     style: Pen
 
 
-def spread(wanted: Sequence[float], sizes: Sequence[float], low: float, high: float) -> np.ndarray | None:
+def spread(targets: Sequence[float], sizes: Sequence[float], low: float, high: float) -> np.ndarray | None:
     """Return the places nearest to the wanted ones (least squares), in their order, at which blocks do not overlap."""
-    order = np.argsort(np.asarray(wanted, dtype=float), kind="stable")
-    target, size = np.asarray(wanted, dtype=float)[order], np.asarray(sizes, dtype=float)[order]
+    order = np.argsort(np.asarray(targets, dtype=float), kind="stable")
+    target, size = np.asarray(targets, dtype=float)[order], np.asarray(sizes, dtype=float)[order]
     # Less the room of the blocks below it, the middle of a block may not fall: a regression on rising values.
     below = np.concatenate([[0.0], np.cumsum((size[:-1] + size[1:]) / 2)])[: len(size)]
     if len(size) and below[-1] > high - low + 1e-12:
@@ -50,20 +50,20 @@ def spread(wanted: Sequence[float], sizes: Sequence[float], low: float, high: fl
             mean, count = (mean * count + other * many) / (count + many), count + many
         pools.append((mean, count))
     rising = np.repeat([mean for mean, _ in pools], [count for _, count in pools])
-    placed = np.empty(len(size))
-    placed[order] = np.clip(rising, low, max(low, high - (below[-1] if len(size) else 0.0))) + below
-    return placed
+    places = np.empty(len(size))
+    places[order] = np.clip(rising, low, max(low, high - (below[-1] if len(size) else 0.0))) + below
+    return places
 
 
 def at_ends(ends: Sequence[End], palette: Palette, height: float) -> tuple[list[dict], list[dict], int] | None:
     """Return the names of lines at their right ends, each joined to its end."""
     lines = [textwrap.wrap(end.name, _WRAP) or [""] for end in ends]
     sizes = [SIZE * _LINE * len(words) / height for words in lines]
-    placed = spread([end.at for end in ends], sizes, 0.0, 1.0)
-    if placed is None:
+    places = spread([end.at for end in ends], sizes, 0.0, 1.0)
+    if places is None:
         return None
     notes, shapes = [], []
-    for end, words, at in zip(ends, lines, placed.tolist(), strict=True):
+    for end, words, at in zip(ends, lines, places.tolist(), strict=True):
         text = "<br>".join(safe(line) for line in words)
         beside: dict[str, Any] = {"xref": "paper", "xanchor": "left", "xshift": _LEADER + 4, "align": "left"}
         colour = legible(end.style.colour, palette)
@@ -112,12 +112,12 @@ def instead_of_legend(
     low, high = axis
     at = [float(np.clip(((np.log10(v) if log else v) - low) / (high - low), 0.0, 1.0)) for _, v, _ in ends]
     lines = [End(name, where, style) for (name, _, style), where in zip(ends, at, strict=True)]
-    named = at_ends(lines[::-1], palette, LEAST if height is None else height - _AROUND)
-    if named is None:
+    layout = at_ends(lines[::-1], palette, LEAST if height is None else height - _AROUND)
+    if layout is None:
         return {"shapes": [*shapes], "annotations": [*notes]}
     return {
-        "shapes": [*shapes, *named[1]],
-        "annotations": [*notes, *named[0]],
-        "margin": {"l": 10, "r": named[2], "t": 12, "b": 10},
+        "shapes": [*shapes, *layout[1]],
+        "annotations": [*notes, *layout[0]],
+        "margin": {"l": 10, "r": layout[2], "t": 12, "b": 10},
         "showlegend": False,
     }

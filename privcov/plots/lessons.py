@@ -13,18 +13,18 @@ from privcov.core.words import safe
 from privcov.plots.errors import curves
 from privcov.plots.look import Picture, draw
 from privcov.plots.matrices import colours_of, heatmap
-from privcov.plots.palette import Palette, readable, written
+from privcov.plots.palette import Palette, readable, to_hex
 
 _GAP = 0.04  # between two panels, as a fraction of the picture
 _FEW, _SIDE = 5, 12  # columns of a matrix, and of all side by side, whose cells have room for their numbers
 
 
 def panels(
-    matrices: Sequence[tuple[str, np.ndarray]], limit: float, palette: Palette, *, marked: int | None = None
+    matrices: Sequence[tuple[str, np.ndarray]], limit: float, palette: Palette, *, marked_row: int | None = None
 ) -> Picture:
     """Draw tables or symmetric matrices side by side on one colour range, -limit to limit, first row on top.
 
-    They are (title, n x d), small ones with numbers; ``marked`` is a row of tables with a frame. The page sets the
+    They are (title, n x d), small ones with numbers; ``marked_row`` is a row of tables with a frame. The page sets the
     height.
     """
     count = len(matrices)
@@ -63,7 +63,7 @@ def panels(
                 "font": {"size": 14, "color": palette.ink},
             }
         )
-        if table and marked is not None:
+        if table and marked_row is not None:
             shapes.append(
                 {
                     "type": "rect",
@@ -71,8 +71,8 @@ def panels(
                     "yref": f"y{mark}",
                     "x0": -0.5,
                     "x1": d - 0.5,
-                    "y0": marked - 0.5,
-                    "y1": marked + 0.5,
+                    "y0": marked_row - 0.5,
+                    "y1": marked_row + 0.5,
                     "line": {"color": palette.ink, "width": 3},
                 }
             )
@@ -109,7 +109,7 @@ def _numbers(cells: go.Heatmap, palette: Palette) -> go.Scatter:
         y=np.repeat(np.arange(rows) if cells.y is None else np.asarray(cells.y), d),
         mode="text",
         text=[_short(value) for value in values.ravel()],
-        textfont={"size": 14, "color": [readable(written(tuple(cell))) for cell in colours.reshape(-1, 3).tolist()]},
+        textfont={"size": 14, "color": [readable(to_hex(tuple(cell))) for cell in colours.reshape(-1, 3).tolist()]},
         hoverinfo="skip",
         showlegend=False,
     )
@@ -129,7 +129,7 @@ def over_control(
     x: str,
     x_label: str,
     y_label: str,
-    marked: float,
+    mark: float,
     references: Sequence[tuple[str, float]] = (),
 ) -> Picture:
     """Draw one line per series over every place of a control, with its current place marked.
@@ -146,7 +146,7 @@ def over_control(
     )
     return curves(
         table, palette, x=x, x_label=x_label, y_label=y_label, references=list(references), order=list(names),
-        labels=dict(names), marked=marked, height=None,
+        labels=dict(names), mark=mark, height=None,
     )  # fmt: skip
 
 

@@ -99,16 +99,16 @@ def pens_of(methods: Iterable[str], palette: Palette) -> list[Pen]:
     """Return `pen_of` for the lines of one chart in order; no two of them have both colour and symbol in common."""
     keys = [method.split(" ", maxsplit=1)[0] for method in methods]
     styles = {key: pen_of(key, palette) for key in keys}
-    taken = {(style.colour, style.symbol) for style in styles.values()}
+    used_pairs = {(style.colour, style.symbol) for style in styles.values()}
     line = dict.fromkeys(keys, 0)
     pens = []
     for place, key in enumerate(keys):
         if key in keys[:place]:  # passes over what another line has taken, as long as anything is free
             most = line[key] + len(keys) * len(SYMBOLS)
-            while line[key] < most and (styles[key].colour, styles[key].symbol) in taken:
+            while line[key] < most and (styles[key].colour, styles[key].symbol) in used_pairs:
                 line[key] += 1
                 styles[key] = pen_of(key, palette, line[key])
-            taken.add((styles[key].colour, styles[key].symbol))
+            used_pairs.add((styles[key].colour, styles[key].symbol))
         pens.append(styles[key])
     return pens
 

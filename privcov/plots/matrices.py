@@ -46,9 +46,9 @@ def colour_limit(reference: np.ndarray) -> float:
 
 def own_limit(difference: np.ndarray) -> float:
     """Return the end of a matrix's own colour range, rounded up to 1, 2 or 5 times a power of ten to stay put."""
-    wanted = colour_limit(difference)
-    unit = 10.0 ** np.floor(np.log10(wanted))
-    return float(f"{next(m * unit for m in (1, 2, 5, 10) if m * unit >= wanted * (1 - 1e-9)):.3g}")
+    limit = colour_limit(difference)
+    unit = 10.0 ** np.floor(np.log10(limit))
+    return float(f"{next(m * unit for m in (1, 2, 5, 10) if m * unit >= limit * (1 - 1e-9)):.3g}")
 
 
 def beyond(matrix: np.ndarray, limit: float, what: str = "") -> str:
@@ -94,11 +94,11 @@ def heatmap(
     matrix = np.asarray(matrix, dtype=np.float64)
     if unknown is not None:
         matrix = np.where(unknown, np.nan, matrix)
-    shown, block = thin_out(matrix)
+    coarse, block = thin_out(matrix)
     names = [safe(c) for c in columns[::block]]
     trace = {
         "type": "heatmap",
-        "z": shown.astype(np.float32),
+        "z": coarse.astype(np.float32),
         "x": names,
         "y": names,
         "zmin": -limit,
@@ -120,11 +120,14 @@ def heatmap(
         }
     if pale is not None:
         faint = thin_out(pale.astype(np.float64))[0] > 0.5
-        trace |= {"z": np.where(faint, _PALE * shown, shown).astype(np.float32), "customdata": shown.astype(np.float32)}
+        trace |= {
+            "z": np.where(faint, _PALE * coarse, coarse).astype(np.float32),
+            "customdata": coarse.astype(np.float32),
+        }
         trace["hovertemplate"] = "%{y} x %{x}: %{customdata:.3g}<extra></extra>"
-    path = hatching(shown)
+    path = hatching(coarse)
     # The same room below as on the left: a page that knows the other two margins makes the cells square.
-    letters = max((min(len(unescape(name)), LETTERS) for name in names), default=0) if _named(names, block) else 3
+    letters = max((min(len(unescape(name)), LETTERS) for name in names), default=0) if _names_fit(names, block) else 3
     room = 6 + 6 * letters
     figure = draw(
         [trace],
@@ -143,7 +146,7 @@ def heatmap(
     return Picture(figure, _describe(matrix, columns, limit, what, block) + rest)
 
 
-def hatching(shown: np.ndarray, corner: float = -0.5) -> str:
+def hatching(matrix: np.ndarray, corner: float = -0.5) -> str:
     """Return the path of a stroke through every cell without a number; ``corner`` is where the first cell begins.
 
     Examples
@@ -152,14 +155,15 @@ def hatching(shown: np.ndarray, corner: float = -0.5) -> str:
     'M1 1L2 0M0 2L1 1'
     """
     return "".join(
-        f"M{j + corner:g} {i + 1 + corner:g}L{j + 1 + corner:g} {i + corner:g}" for i, j in np.argwhere(np.isnan(shown))
+        f"M{j + corner:g} {i + 1 + corner:g}L{j + 1 + corner:g} {i + corner:g}"
+        for i, j in np.argwhere(np.isnan(matrix))
     )
 
 
 def still(matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette: Palette, *, what: str) -> Still:
     """Return `heatmap` as an image of one pixel a cell, which a page can show at once, without plotly's script."""
-    shown, block = thin_out(np.asarray(matrix, dtype=np.float64))
-    pixels = colours_of(shown, -limit, limit, palette.diverging)
+    coarse, block = thin_out(np.asarray(matrix, dtype=np.float64))
+    pixels = colours_of(coarse, -limit, limit, palette.diverging)
     return Still(png(pixels), _describe(matrix, columns, limit, what, block), limit)
 
 
@@ -195,7 +199,7 @@ def png(pixels: np.ndarray) -> bytes:
 def _names(names: list[str], block: int, palette: Palette, *, upright: bool) -> dict:
     """Return one axis of a matrix: the columns' names, or their numbers where there are too many names."""
     d = len(names)
-    few = _named(names, block)
+    few = _names_fit(names, block)
     axis: dict[str, Any] = {
         "type": "category",
         "automargin": False,  # it leaves twice the room that names take
@@ -211,14 +215,14 @@ def _names(names: list[str], block: int, palette: Palette, *, upright: bool) -> 
         step = next(s for s in (10, 20, 50, 100, 200, 500, 1000, d * block) if d * block / s <= 10)
         marks = [0, *range(step - 1, d * block, step)]
         return axis | {"tickvals": [names[i // block] for i in marks], "ticktext": [str(i + 1) for i in marks]}
-    found = labels(map(unescape, names), LETTERS)
-    if short := {name: safe(found[unescape(name)]) for name in names if len(unescape(name)) > LETTERS}:
+    aliases = labels(map(unescape, names), LETTERS)
+    if short := {name: safe(aliases[unescape(name)]) for name in names if len(unescape(name)) > LETTERS}:
         axis["labelalias"] = short
     flat = upright or d * max(len(short.get(name, name)) for name in names) <= 36
     return axis | {"tickangle": 0 if flat else -90}
 
 
-def _named(names: list[str], block: int) -> bool:
+def _names_fit(names: list[str], block: int) -> bool:
     """Return whether the axes name the columns; otherwise they count them."""
     return len(names) <= (MAX_DEFAULT_NAMES if names[:1] == ["x1"] else MAX_NAMES) and block == 1
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privcov.core.words import SCALED, plain, raised
+from privcov.core.words import SCALED, plain, to_powers
 from privcov.inference.answers import answers
 from privcov.metrics.errors import noise_edge, working
 from privcov.metrics.graphs import edges, noisy_matrix, partial_correlations
@@ -40,30 +40,30 @@ def in_theme(dark: bool) -> Palette:
     return DARK if dark else LIGHT
 
 
-def _shown(rel: Release, picture: Picture, palette: Palette, *, what: str = "") -> go.Figure:
-    """Return the figure on its own ground, with method, guarantee and text alternative; ``what`` is a square matrix."""
-    figure, ground, asked = picture.figure, palette.ground, f"{rel.method}, {rel.guarantee}"
-    asked = f"{what.capitalize()}: {asked}" if what else asked
-    title = f"{asked}: claimed, not given" if rel.claim_is_false else asked
+def _with_title(rel: Release, picture: Picture, palette: Palette, *, matrix_name: str = "") -> go.Figure:
+    """Return the figure on its own ground, with method, guarantee, text alternative, and the name of its matrix."""
+    figure, ground, caption = picture.figure, palette.ground, f"{rel.method}, {rel.guarantee}"
+    caption = f"{matrix_name.capitalize()}: {caption}" if matrix_name else caption
+    title = f"{caption}: claimed, not given" if rel.claim_is_false else caption
     figure.update_layout(
         paper_bgcolor=ground,
         plot_bgcolor=ground,
         meta={"alt": picture.alt},
-        title={"text": raised(title), "font": {"size": 14}, "y": 0.98, "yanchor": "top"},
+        title={"text": to_powers(title), "font": {"size": 14}, "y": 0.98, "yanchor": "top"},
         margin={"t": (figure.layout.margin.t or 0) + _ROOM},
     )
-    if what:
+    if matrix_name:
         figure.update_layout(width=SIDE + 2 * _ROOM, height=SIDE + _ROOM, margin={"r": RIGHT + _ROOM})
     return figure
 
 
 def matrix_figure(rel: Release, which: str = "", *, dark: bool = False) -> go.Figure:
     """Return a heatmap of one matrix."""
-    what, matrix = _pictured(rel, which)
+    matrix_name, matrix = _pictured(rel, which)
     palette = in_theme(dark)
-    known, described = same_column(rel.kinds), f"the released {what}"
-    picture = heatmap(matrix, rel.columns, colour_limit(matrix), palette, what=described, unknown=known)
-    return _shown(rel, picture, palette, what=what)
+    same, described = same_column(rel.kinds), f"the released {matrix_name}"
+    picture = heatmap(matrix, rel.columns, colour_limit(matrix), palette, what=described, unknown=same)
+    return _with_title(rel, picture, palette, matrix_name=matrix_name)
 
 
 def _pictured(rel: Release, which: str = "") -> tuple[str, np.ndarray]:
@@ -84,7 +84,7 @@ def spectrum_figure(rel: Release, *, dark: bool = False) -> go.Figure:
     unit = "in squared units of the data" if plain_units else f"of {SCALED}"
     if rel.target == "precision":
         unit = f"{unit}, inverted"
-    return _shown(rel, spectrum(stages, edge, palette, unit=unit), palette)
+    return _with_title(rel, spectrum(stages, edge, palette, unit=unit), palette)
 
 
 def network_figure(rel: Release, *, dark: bool = False) -> go.Figure:
@@ -93,7 +93,7 @@ def network_figure(rel: Release, *, dark: bool = False) -> go.Figure:
     graph, palette = edges(precision), in_theme(dark)
     strength = partial_correlations(precision)
     picture = network([("Drawn", graph)], positions(graph, len(graph)), rel.columns, palette, strength=strength)
-    return _shown(rel, picture, palette, what="network")
+    return _with_title(rel, picture, palette, matrix_name="network")
 
 
 def errors_figure(rel: Release, *, dark: bool = False) -> go.Figure:
@@ -109,16 +109,20 @@ def errors_figure(rel: Release, *, dark: bool = False) -> go.Figure:
         what="Correlations",
         most=_PAIRS,
     )
-    return _shown(rel, picture, palette)
+    return _with_title(rel, picture, palette)
 
 
-def expectation_figure(found: Expectation, *, dark: bool = False) -> go.Figure:
+def expectation_figure(expectation: Expectation, *, dark: bool = False) -> go.Figure:
     """Return the expected error of a release as a bar, beside the answers to compare with."""
     palette = in_theme(dark)
-    answers = [(found.method, found.error), ("clipping, without noise", found.nonprivate)]
-    answers += [("sampling", found.sampling), ("the variances alone", found.diagonal), ("zeros", found.zeros)]
+    answers = [(expectation.method, expectation.error), ("clipping, without noise", expectation.nonprivate)]
+    answers += [
+        ("sampling", expectation.sampling),
+        ("the variances alone", expectation.diagonal),
+        ("zeros", expectation.zeros),
+    ]
     figure = bars(answers, palette, quiet=4).figure
-    title = raised(f"{found.n:,} rows, {found.d} columns, {found.guarantee}")
+    title = to_powers(f"{expectation.n:,} rows, {expectation.d} columns, {expectation.guarantee}")
     figure.update_layout(
         paper_bgcolor=palette.ground,
         plot_bgcolor=palette.ground,
@@ -131,22 +135,22 @@ def expectation_figure(found: Expectation, *, dark: bool = False) -> go.Figure:
 def html(rel: Release) -> str:
     """Return a release for a notebook, without scripts: its matrix as a picture and a table, and its statement."""
     matrix, d = rel.matrix, len(rel.columns)
-    what, drawn = _pictured(rel)
-    picture = still(drawn, rel.columns, colour_limit(drawn), LIGHT, what=f"the released {what}")
+    matrix_name, view = _pictured(rel)
+    picture = still(view, rel.columns, colour_limit(view), LIGHT, what=f"the released {matrix_name}")
     source = base64.b64encode(picture.png).decode()
     size = f"width:{_PIXELS}px;height:{_PIXELS}px;image-rendering:pixelated"
     parts = [
         f"<p><strong>{escape(headline(rel))}</strong></p>",
         f'<img src="data:image/png;base64,{source}" alt="{escape(picture.alt)}" style="{size}">',
     ]
-    shown, more = rel.columns[:_TABLE], d > _TABLE
-    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in shown) + ("<th>…</th>" if more else "")
+    columns, more = rel.columns[:_TABLE], d > _TABLE
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns) + ("<th>…</th>" if more else "")
     rows = [
         f'<tr><th scope="row">{escape(name)}</th>'
         + "".join(f"<td>{escape(plain(float(value)))}</td>" for value in line[:_TABLE])
         + ("<td>…</td>" if more else "")
         + "</tr>"
-        for name, line in zip(shown, matrix, strict=False)
+        for name, line in zip(columns, matrix, strict=False)
     ]
     first = f"<caption>The first {_TABLE} of {d} columns</caption>" if more else ""
     parts.append(f"<table>{first}<thead><tr><th></th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>")

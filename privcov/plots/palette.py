@@ -146,7 +146,7 @@ def channels(colour: str) -> tuple[int, ...]:
     return tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5))
 
 
-def written(parts: tuple[int, ...]) -> str:
+def to_hex(parts: tuple[int, ...]) -> str:
     """Return #RRGGBB of red, green and blue, 0 to 255."""
     return "#" + "".join(f"{part:02X}" for part in parts)
 
@@ -154,7 +154,7 @@ def written(parts: tuple[int, ...]) -> str:
 def mixed(colour: str, other: str, fraction: float) -> str:
     """Return #RRGGBB: (1 - fraction) of ``colour`` and ``fraction`` of ``other``."""
     pairs = zip(channels(colour), channels(other), strict=True)
-    return written(tuple(round(a + fraction * (b - a)) for a, b in pairs))
+    return to_hex(tuple(round(a + fraction * (b - a)) for a, b in pairs))
 
 
 def wash(colour: str, opacity: float | str) -> str:
@@ -203,10 +203,10 @@ _MARK = "# Colours: written by `python -m privcov.plots.palette`, from privcov/p
 
 def with_theme(config: str) -> str:
     """Return Streamlit's config.toml with the colours of `THEME` below its mark; ValueError without the mark."""
-    kept, mark, _ = config.partition(_MARK)
+    head, mark, _ = config.partition(_MARK)
     if not mark:
         raise ValueError(f"config.toml has no line {_MARK.strip()!r}; put it above the colours, which end the file.")
-    parts = [kept + mark]
+    parts = [head + mark]
     for mode, theme in THEME.items():
         parts += [_section(f"theme.{mode}", theme), _section(f"theme.{mode}.sidebar", theme["sidebar"])]
     return "\n".join(parts)

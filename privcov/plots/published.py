@@ -119,7 +119,7 @@ def panel(
     traces, story, ends = [], [], []
     borders, places = (points["x"].min(), points["x"].max()), sorted(set(points["x"].dropna()))
     for name, style in zip(names, styles, strict=True):
-        known, last = False, 0.0
+        has_curve, last = False, 0.0
         for version, dash in VERSION_DASHES.items():
             part = points[(points["line"] == name) & (points["variant"] == version)].sort_values("x")
             if part.empty:
@@ -135,16 +135,16 @@ def panel(
                     error_y=bars,
                     name=safe(name),
                     legendgroup=name,
-                    showlegend=not known,
+                    showlegend=not has_curve,
                     mode="lines" if level else "lines+markers",
                     line={"color": style.colour, "dash": dash, "width": 1.4 if level else 2.2},
                     marker={"symbol": style.symbol + ("-open" if version == "as published" else ""), "size": 7},
                     hovertemplate=f"{safe(name)}, {version}: %{{y:.3g}}<extra></extra>",
                 )
             )
-            known, last = True, float(ys[-1])
+            has_curve, last = True, float(ys[-1])
             story.append(f"{name} {version} from {plain(ys[0])} to {plain(ys[-1])}")
-        if known:
+        if has_curve:
             ends.append((name, last, style))
     error = points["se"].fillna(0)
     axis = span(np.array([*(points["value"] - error), *points["value"], *(points["value"] + error)]), log=log)

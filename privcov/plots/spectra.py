@@ -81,8 +81,8 @@ def in_words(series: list[tuple[str, np.ndarray]], edge: float) -> str:
     ]
     inside = int((np.abs(noisy) <= edge).sum())
     verb = "lies" if inside == 1 else "lie"
-    hidden = f"{inside or 'None'} of {len(noisy)} {verb if inside else 'lies'} within the noise band."
-    return f"From the sample to the noisy matrix {', '.join(moves)}. {hidden}"
+    sentence = f"{inside or 'None'} of {len(noisy)} {verb if inside else 'lies'} within the noise band."
+    return f"From the sample to the noisy matrix {', '.join(moves)}. {sentence}"
 
 
 def _move(before: float, after: float) -> str:

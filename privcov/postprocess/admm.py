@@ -189,8 +189,8 @@ def published_admm(s: np.ndarray, lam: float, *, rho: float = 100.0, iterations:
     sizes = np.empty(iterations)
     for k in range(iterations):
         theta = proximal_logdet(rho * (z - u) - s, rho)
-        moved = theta + u
-        z = np.sign(moved) * np.maximum(np.abs(moved) - lam / rho, 0.0)
-        u = moved - z
+        argument = theta + u
+        z = np.sign(argument) * np.maximum(np.abs(argument) - lam / rho, 0.0)
+        u = argument - z
         sizes[k] = np.linalg.norm(z)
     return Published(z, theta, sizes)

@@ -94,8 +94,8 @@ def available_cases(matrix: np.ndarray, flags: Flags, *, row_bound: float) -> Av
     np.fill_diagonal(entry, g2[:d])
     own = np.array(flags.own_covariance)
     beyond = np.zeros((d, d))  # covariance of the numerator and the share, on the diagonal
-    left = g2[ends] + c2 * c2 * gone_variance[at]
-    pull = own / left
+    total_variance = g2[ends] + c2 * c2 * gone_variance[at]
+    pull = own / total_variance
     block[at, at] -= pull * (matrix[np.arange(d, d + len(at)), np.arange(d, d + len(at))] - c2 * gone[at])
     entry[at, at] -= own * pull
     beyond[at, at] = -pull * c2 * gone_variance[at]

@@ -78,12 +78,12 @@ class BlockNoise:
     across: float = 0.0
     together: float = 0.0
     axes: np.ndarray | None = None
-    left: float = 0.0
+    remainder: float = 0.0
 
     @property
     def coherent(self) -> float:
         """Largest variance that subtracted means add to one projection of the matrix, with what is left of them."""
-        return self.left + (0.0 if self.axes is None else 4 * float(np.sum(self.axes**2)))
+        return self.remainder + (0.0 if self.axes is None else 4 * float(np.sum(self.axes**2)))
 
     @property
     def surprise(self) -> float:
@@ -109,8 +109,8 @@ def denoise(matrix: np.ndarray, noise: BlockNoise) -> np.ndarray:
     """Estimate the covariance under the noise, of rows in the unit ball."""
     if noise.std == 0 or len(matrix) == 1:  # a single number has no other to tell how large the noise is
         return inside(clip_psd(matrix))
-    found = before_projection(matrix, noise)
-    return found.matrix if found.positive and np.trace(found.matrix) <= 1 else inside(found.matrix)
+    estimate = before_projection(matrix, noise)
+    return estimate.matrix if estimate.positive and np.trace(estimate.matrix) <= 1 else inside(estimate.matrix)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,12 +169,14 @@ def _fraction(product: float, square: float, spread: float) -> float:
 def _by_parts(matrix: np.ndarray, noise: BlockNoise) -> LinearEstimate:
     """Shrink the mean of the diagonal, the rest of the diagonal and the rest of the matrix, each by one factor."""
     d, diagonal = len(matrix), np.diag(matrix)
-    kept, on = diagonal_part(diagonal, noise)
+    new_diagonal, on = diagonal_part(diagonal, noise)
     rest, pairs = matrix - np.diag(diagonal), d * (d - 1) // 2
     square = float(np.sum(rest**2))
-    factor, off = james_stein(square, noise.rest, pairs, hidden(square, noise.rest, pairs, noise))
-    others = factor * rest
-    return LinearEstimate(np.diag(kept) + others, float(kept @ diagonal) - on, factor * square - off)
+    factor, off = james_stein(square, noise.rest, pairs, drop_fraction(square, noise.rest, pairs, noise))
+    off_diagonal = factor * rest
+    return LinearEstimate(
+        np.diag(new_diagonal) + off_diagonal, float(new_diagonal @ diagonal) - on, factor * square - off
+    )
 
 
 def diagonal_part(diagonal: np.ndarray, noise: BlockNoise) -> tuple[np.ndarray, float]:
@@ -184,17 +186,17 @@ def diagonal_part(diagonal: np.ndarray, noise: BlockNoise) -> tuple[np.ndarray, 
     uneven, positive = diagonal - trace / d, np.maximum(diagonal, 0.0)
     energy, whole = max(total - noise.trace / d, 0.0), float(positive @ positive)
     beyond = math.sqrt(2.5 * x * float(own @ own)) + 2 * x * float(own.max()) + noise.together**2
-    lost_both = _hidden(total / 2 + beyond, whole, beyond)
+    lost_both = _drop_fraction(total / 2 + beyond, whole, beyond)
     reach = CLEAR**2 * noise.trace
-    lost_trace, square = _hidden(reach, max(trace, 0.0) ** 2, reach), float(uneven @ uneven)
-    lost_uneven = hidden(square, energy, d - 1, noise)
+    lost_trace, square = _drop_fraction(reach, max(trace, 0.0) ** 2, reach), float(uneven @ uneven)
+    lost_uneven = drop_fraction(square, energy, d - 1, noise)
     level, mean_diagonal = 1 - min(lost_both, lost_trace), trace / d
     # E <level, w> and E <uneven, w>, by what moves with each alone; then by what lost_both moves
     # in either. Each lost_ is the fraction of a part that its noise hides.
-    moved = 2 * RISE * lost_trace if lost_trace < min(lost_both, 1.0) else 0.0
+    level_slope = 2 * RISE * lost_trace if lost_trace < min(lost_both, 1.0) else 0.0
     factor, off = james_stein(square, energy, d - 1, min(lost_both, lost_uneven), fixed=lost_both <= lost_uneven)
-    kept = level * mean_diagonal + factor * uneven
-    expected = (level + moved) * noise.trace / d + off
+    estimate = level * mean_diagonal + factor * uneven
+    expected = (level + level_slope) * noise.trace / d + off
     if lost_both < 1:
         derivative = np.full(d, mean_diagonal) if lost_both <= lost_trace else np.zeros(d)
         if lost_both <= lost_uneven:
@@ -202,10 +204,10 @@ def diagonal_part(diagonal: np.ndarray, noise: BlockNoise) -> tuple[np.ndarray, 
         shared = (total - noise.trace) / d**2  # minus the covariance of two entries, on average
         slope = 2 * RISE * lost_both / whole
         expected += slope * (float(own @ (derivative * positive)) - shared * float(derivative.sum() * positive.sum()))
-    return kept, expected
+    return estimate, expected
 
 
-def _hidden(reach: float, square: float, beyond: float) -> float:
+def _drop_fraction(reach: float, square: float, beyond: float) -> float:
     """Return the fraction of a part to drop, 0 to 1, if noise alone reaches this square.
 
     beyond: signal that the part needs to be kept; nothing in the unit ball reaches _MAX_NORM.
@@ -213,7 +215,7 @@ def _hidden(reach: float, square: float, beyond: float) -> float:
     return 1.0 if square <= reach or beyond >= _MAX_NORM else (reach / square) ** RISE
 
 
-def hidden(square: float, energy: float, k: int, noise: BlockNoise, among: int = 1) -> float:
+def drop_fraction(square: float, energy: float, k: int, noise: BlockNoise, among: int = 1) -> float:
     """Return the fraction of a part of k numbers to drop, because noise alone may reach its square.
 
     among: the number of projections of which this is the one that leaves the noise most clearly; along one of them the
@@ -221,17 +223,17 @@ def hidden(square: float, energy: float, k: int, noise: BlockNoise, among: int =
     """
     width = noise.width(k, among)
     mean = noise.coherent * (1 + noise.width(1, among)) if among > 1 else 0.0
-    return _hidden(energy * (1 + width) + mean, square, energy * width + mean)
+    return _drop_fraction(energy * (1 + width) + mean, square, energy * width + mean)
 
 
 def james_stein(square: float, energy: float, k: int, gone: float, fixed: bool = False) -> tuple[float, float]:
     """Return the factor f of a part v of k numbers with this |v|^2, and E <f v, w> = E (f + 2 |v|^2 f' / k)."""
     if gone >= 1:
         return 0.0, 0.0
-    taken = energy * max(k - 2, 0) / k / square if square > 0 else 0.0
-    taken = min(taken, 1.0)
-    slope = (taken * (1 - gone) if taken < 1 else 0.0) + (0.0 if fixed else (1 - taken) * RISE * gone)
-    factor = (1 - taken) * (1 - gone)
+    shrinkage = energy * max(k - 2, 0) / k / square if square > 0 else 0.0
+    shrinkage = min(shrinkage, 1.0)
+    slope = (shrinkage * (1 - gone) if shrinkage < 1 else 0.0) + (0.0 if fixed else (1 - shrinkage) * RISE * gone)
+    factor = (1 - shrinkage) * (1 - gone)
     return factor, energy * (factor + 2 * slope / k)
 
 
@@ -244,17 +246,17 @@ def _by_eigenvalues(matrix: np.ndarray, values: np.ndarray, vectors: np.ndarray,
     else:
         shrunk, slope = pulled_in_wishart(values, noise.std / math.sqrt(2 * (d + 1)))
         over = 0.0
-    kept = np.maximum(shrunk - over, 0.0)
-    slope = np.where(kept > 0, slope, 0.0)
-    rates = quotients(values, kept, slope, 1e-9 * noise.std)
+    new_values = np.maximum(shrunk - over, 0.0)
+    slope = np.where(new_values > 0, slope, 0.0)
+    rates = quotients(values, new_values, slope, 1e-9 * noise.std)
     squares = vectors**2
     own = np.sum((squares @ rates) * squares, axis=1)  # dF_aa / dY_aa
     whole = 2 * noise.std**2 * float(slope.sum() + (rates.sum() - np.trace(rates)) / 2)
-    found = (vectors * kept) @ vectors.T
-    diagonal = float(np.diag(found) @ np.diag(matrix))
-    total = float(kept @ values)
+    estimate = (vectors * new_values) @ vectors.T
+    diagonal = float(np.diag(estimate) @ np.diag(matrix))
+    total = float(new_values @ values)
     return LinearEstimate(
-        (found + found.T) / 2,
+        (estimate + estimate.T) / 2,
         diagonal - float(noise.diagonal @ own),
         total - diagonal - (whole - 2 * noise.std**2 * float(own.sum())),
         positive=True,

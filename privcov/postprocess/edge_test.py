@@ -71,9 +71,9 @@ class EdgeTest:
         upper = np.triu_indices(d, 1)
         state = np.full((d, d), UNDECIDED, dtype=np.int8)
         for p, kind in ((self.p_slight, NO_EDGE), (self.p_value, EDGE)):  # rejected by both tests: a small edge
-            found = np.zeros((d, d), dtype=bool)
-            found[upper] = discoveries(p[upper], rate)
-            state[found | found.T] = kind
+            mask = np.zeros((d, d), dtype=bool)
+            mask[upper] = discoveries(p[upper], rate)
+            state[mask | mask.T] = kind
         np.fill_diagonal(state, NO_EDGE)
         return state
 
@@ -84,13 +84,13 @@ class EdgeTest:
 
 def discoveries(p_values: np.ndarray, rate: float) -> np.ndarray:
     """Return which hypotheses the rule of Benjamini and Hochberg (1995) rejects at a rate of false discoveries."""
-    known = np.where(np.isnan(p_values), 1.0, p_values)
-    m = len(known)
+    p = np.where(np.isnan(p_values), 1.0, p_values)
+    m = len(p)
     if not m:
         return np.zeros(0, dtype=bool)
-    ordered = np.sort(known)
+    ordered = np.sort(p)
     below = np.flatnonzero(ordered <= rate * np.arange(1, m + 1) / m)
-    return known <= ordered[below[-1]] if len(below) else np.zeros(m, dtype=bool)
+    return p <= ordered[below[-1]] if len(below) else np.zeros(m, dtype=bool)
 
 
 def edge_test(
@@ -150,14 +150,14 @@ def on_graph(s: np.ndarray, graph: np.ndarray) -> np.ndarray:
     linked = [np.flatnonzero(graph[j] & (np.arange(d) != j)) for j in range(d)]
     w, slopes = s.copy(), np.zeros((d, d))
     for _ in range(_PASSES):
-        moved = 0.0
+        change = 0.0
         for j, near in enumerate(linked):
             slope = np.linalg.solve(w[np.ix_(near, near)], s[near, j]) if len(near) else np.zeros(0)
             column = w[:, near] @ slope
             column[j] = s[j, j]
-            moved = max(moved, float(np.abs(column - w[:, j]).max()))
+            change = max(change, float(np.abs(column - w[:, j]).max()))
             w[:, j], w[j], slopes[near, j] = column, column, slope
-        if moved <= _CLOSE * float(np.diag(s).max()):
+        if change <= _CLOSE * float(np.diag(s).max()):
             break
     theta = np.zeros((d, d))
     for j, near in enumerate(linked):

@@ -109,13 +109,13 @@ def certainly_definite(a: np.ndarray) -> bool:
 
 
 def diagnose(
-    s: np.ndarray, *, penalise_diagonal: bool = False, asked: tuple[float, float] = (0.0, math.inf)
+    s: np.ndarray, *, penalise_diagonal: bool = False, lambda_range: tuple[float, float] = (0.0, math.inf)
 ) -> Diagnosis:
     """Return the penalties that have a solution, with certificates.
 
     Cheapest test first: diagonal, Cholesky factor and eigenvalues, then ADMM on ``min max|A - S|`` over A >= 0, stopped
-    when the certified bounds agree to 1e-3, or decide every penalty between the two that are ``asked`` about. From
-    about 300 columns on it may stop sooner; the interval [below, smallest] is then wider but just as true.
+    when the certified bounds agree to 1e-3, or decide every penalty between the two that are ``lambda_range`` about.
+    From about 300 columns on it may stop sooner; the interval [below, smallest] is then wider but just as true.
     """
     s = checks.square("s", s)
     s = (s + s.T) / 2
@@ -137,15 +137,15 @@ def diagnose(
     if (bad := np.flatnonzero(np.diag(s) < 0)).size:
         reason += f" and {_diagonal_reason(bad, s)}"
     most = min(MAX_ITERATIONS, max(WORK // d**2, 10))
-    return _project(s, values, vectors, penalise_diagonal, asked, most, reason)
+    return _project(s, values, vectors, penalise_diagonal, lambda_range, most, reason)
 
 
 def _diagonal_reason(bad: np.ndarray, s: np.ndarray) -> str:
     """Return the sentence on diagonal entries that are not positive."""
-    listed = ", ".join(f"{i} ({s[i, i]:.3g})" for i in bad[:5]) + (", ..." if len(bad) > 5 else "")
+    entries = ", ".join(f"{i} ({s[i, i]:.3g})" for i in bad[:5]) + (", ..." if len(bad) > 5 else "")
     if len(bad) == 1:
-        return f"diagonal entry {listed} is not positive"
-    return f"{len(bad)} diagonal entries are not positive: {listed}"
+        return f"diagonal entry {entries} is not positive"
+    return f"{len(bad)} diagonal entries are not positive: {entries}"
 
 
 def _project(
@@ -153,7 +153,7 @@ def _project(
     values: np.ndarray,
     vectors: np.ndarray,
     free: bool,
-    asked: tuple[float, float],
+    lambda_range: tuple[float, float],
     most: int,
     reason: str,
 ) -> Diagnosis:
@@ -164,7 +164,7 @@ def _project(
     rest of a projection on an L1 ball (Moreau). Both bounds are certified once, on the best pair.
     """
     unit = float(np.abs(s).max())
-    least, largest = asked[0] * ROOM / unit, asked[1] / unit
+    least, largest = lambda_range[0] * ROOM / unit, lambda_range[1] / unit
     target, corner = s / unit, np.diag_indices_from(s)
     u = (vectors * np.maximum(-values / unit, 0.0)) @ vectors.T
     y, rho = target, 1 / _norm(u, free)

@@ -86,7 +86,7 @@ def _path(
     distance = max(0.0, -float(np.diag(s).min()))
     anchor: np.ndarray | None = s
     if not ((ridged or np.diag(s).min() > 0) and quick_psd(s)):
-        diagnosis = known or diagnose(s, penalise_diagonal=ridged, asked=(float(lams.min()), float(lams.max())))
+        diagnosis = known or diagnose(s, penalise_diagonal=ridged, lambda_range=(float(lams.min()), float(lams.max())))
         distance, anchor = diagnosis.smallest, diagnosis.anchor
     usable = [i for i in np.argsort(-lams, kind="stable") if lams[i] > distance]
     fits = [Fit(float(lam), None, "infeasible") for lam in lams]
@@ -162,25 +162,25 @@ class _Descent:
     def _descend(self, lams: np.ndarray, kernel: ModuleType) -> list[Fit]:
         """Run block descent; a lambda where it fails goes to ADMM, and the descent goes on from there."""
         fits: list[Fit] = []
-        known, w, b = self.top, np.diag(self._diagonal(self.top)), np.zeros_like(self.s)
+        start, w, b = self.top, np.diag(self._diagonal(self.top)), np.zeros_like(self.s)
         while len(fits) < len(lams):
-            left = lams[len(fits) :]
+            rest = lams[len(fits) :]
             precisions, gaps, sweeps, codes = kernel.descend_path(
-                self.s, left, self.ridged, self.anchor, self.distance, w, b, known, self.tol, MAX_SWEEPS
+                self.s, rest, self.ridged, self.anchor, self.distance, w, b, start, self.tol, MAX_SWEEPS
             )
             good = int(np.count_nonzero(codes == kernel.OK))
-            fits += [Fit(left[i], precisions[i], "ok", float(gaps[i]), int(sweeps[i]), BLOCK) for i in range(good)]
-            if good == len(left):
+            fits += [Fit(rest[i], precisions[i], "ok", float(gaps[i]), int(sweeps[i]), BLOCK) for i in range(good)]
+            if good == len(rest):
                 break
-            lam = left[good]
+            lam = rest[good]
             other = solve_admm(self.s, lam, penalise_diagonal=self.ridged, tol=self.tol)
             fits.append(_as_fit(lam, other))
             if other.status == "ok":
                 assert other.dual is not None
                 assert other.precision is not None
-                known, w, b = lam, other.dual.copy(), _coefficients(other.precision)
+                start, w, b = lam, other.dual.copy(), _coefficients(other.precision)
             else:
-                known, w, b = self.top, np.diag(self._diagonal(self.top)), np.zeros_like(self.s)
+                start, w, b = self.top, np.diag(self._diagonal(self.top)), np.zeros_like(self.s)
         return fits
 
 

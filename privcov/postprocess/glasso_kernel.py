@@ -199,7 +199,7 @@ def _descend(
     inner, last = np.sqrt(tol), np.inf
     gap = np.nan
     for sweep in range(1, most + 1):
-        moved = 0.0
+        change = 0.0
         for j in range(p):
             beta = b[j]
             _column(s, lam, w, beta, r, active, j, inner)
@@ -212,10 +212,10 @@ def _descend(
             theta[j, j] = 1.0 / schur
             r[j] = s[j, j]
             for k in range(p):
-                moved += (r[k] - w[j, k]) ** 2 / (s[k, k] * schur)
+                change += (r[k] - w[j, k]) ** 2 / (s[k, k] * schur)
                 w[j, k] = r[k]
                 w[k, j] = r[k]
-        if p > CHECK_ALWAYS and moved > CHECK_BELOW * p * tol:
+        if p > CHECK_ALWAYS and change > CHECK_BELOW * p * tol:
             continue
         for i in range(p):
             for j in range(i + 1, p):
@@ -266,7 +266,7 @@ def descend_path(
     distance: float,
     w: np.ndarray,
     b: np.ndarray,
-    known: float,
+    start: float,
     tol: float,
     most: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -275,7 +275,7 @@ def descend_path(
     thetas = np.zeros((m, p, p))
     gaps, sweeps, codes = np.full(m, np.nan), np.zeros(m, np.int64), np.full(m, LOST)
     work, before, target = np.empty((p, p)), b.copy(), s.copy()
-    last = known
+    last = start
     for i in range(m):
         lam = lambdas[i]
         if ridged:

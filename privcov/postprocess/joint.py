@@ -60,11 +60,11 @@ def _by_class(matrix: np.ndarray, row_bound: float, k: int) -> Moments:
     d = len(matrix) - k
     counts = np.diag(matrix)[d:]
     root = math.sqrt(max(float(counts.sum()), 1e-12))  # s, in a matrix without repairs
-    known = counts > 1e-12
-    shares = np.where(known, counts, 0.0) / max(float(counts[known].sum()), 1e-12)
-    means = np.where(known, _inside_ball(root * matrix[:d, d:] / np.where(known, counts, 1.0)), 0.0)
+    nonempty = counts > 1e-12
+    shares = np.where(nonempty, counts, 0.0) / max(float(counts[nonempty].sum()), 1e-12)
+    means = np.where(nonempty, _inside_ball(root * matrix[:d, d:] / np.where(nonempty, counts, 1.0)), 0.0)
     overall = means @ shares
-    means = np.where(known, means, overall[:, None])
+    means = np.where(nonempty, means, overall[:, None])
     b = means / root
     inner = matrix[:d, :d] - b @ matrix[d:, :d] - matrix[:d, d:] @ b.T + b @ matrix[d:, d:] @ b.T
     r2 = row_bound**2
@@ -73,7 +73,7 @@ def _by_class(matrix: np.ndarray, row_bound: float, k: int) -> Moments:
         row_bound * overall,
         r2 * (inner + inner.T) / 2,
         row_bound * means.T,
-        shares if known.any() else np.full(k, 1 / k),
+        shares if nonempty.any() else np.full(k, 1 / k),
     )
 
 

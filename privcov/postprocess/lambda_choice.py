@@ -89,8 +89,8 @@ def extended_bics(thetas: np.ndarray, s: np.ndarray, n_eff: float, gamma: float 
     rows, columns = np.triu_indices(len(s), 1)
     edges = np.count_nonzero(thetas[:, rows, columns], axis=1)
     fit = np.sum(s * thetas, axis=(1, 2)) - logdets
-    found = n_eff * fit + edges * math.log(max(n_eff, 2.0)) + 4 * gamma * edges * math.log(len(s))
-    return np.where(np.isnan(logdets), math.inf, found)
+    scores = n_eff * fit + edges * math.log(max(n_eff, 2.0)) + 4 * gamma * edges * math.log(len(s))
+    return np.where(np.isnan(logdets), math.inf, scores)
 
 
 def _log_dets(thetas: np.ndarray) -> np.ndarray:

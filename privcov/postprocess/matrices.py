@@ -85,24 +85,24 @@ def derive(noisy: Noisy) -> Matrices:
     """Compute all matrices from the noisy moment."""
     mean, raw, variance = unbiased(noisy)
     available = _available(noisy)
-    known = np.ones(raw.shape, dtype=bool) if available is None else ~available.refused
+    usable = np.ones(raw.shape, dtype=bool) if available is None else ~available.refused
     stated, stated_std = raw, np.sqrt(variance)
-    raw, variance = np.where(known, raw, 0.0), np.where(known, variance, 0.0)
+    raw, variance = np.where(usable, raw, 0.0), np.where(usable, variance, 0.0)
     if available is None:
         repaired = unpack(_psd(noisy.matrix), centre="joint", row_bound=noisy.row_bound).target
     else:
         repaired = _psd(raw)
-        mean = np.where(np.diag(known), mean, 0.0)
+        mean = np.where(np.diag(usable), mean, 0.0)
     std = np.sqrt(variance)
     if available is None:
         accurate = np.full(noisy.d, noisy.diagonal_std < noisy.entry_std)
     else:  # a column that is refused has no variance to keep
-        some = bool(known.all()) and noisy.d > 1 and np.diag(std).max() < _least_off_diagonal(std)
+        some = bool(usable.all()) and noisy.d > 1 and np.diag(std).max() < _least_off_diagonal(std)
         accurate = np.full(noisy.d, some)
     if accurate.any():
         repaired = _with_diagonal(repaired, np.where(accurate, np.diag(raw), np.diag(repaired)), np.diag(std))
-    told = within_values(np.where(np.diag(known), mean, np.nan), noisy.two)
-    repaired = with_identities(repaired, told, noisy.two)
+    bounded_mean = within_values(np.where(np.diag(usable), mean, np.nan), noisy.two)
+    repaired = with_identities(repaired, bounded_mean, noisy.two)
     units = noisy.scale[:, None] * noisy.scale[None, :]
 
     least = float(np.diag(std).max())

@@ -31,7 +31,7 @@ class Repaired:
     how: str
     clipped: int
     mass: float
-    moved: float
+    max_change: float
     sentence: str
 
 
@@ -52,8 +52,8 @@ def repair_for_lasso(s: np.ndarray, how: str = "psd", floor: float = 0.01) -> Re
     # An eigenvalue that a former repair left on the floor is not below it.
     low = values[values < lowest - 8 * len(s) * np.finfo(float).eps * np.abs(values).max()]
     matrix = s if how == "none" or not low.size else _repair(s, how, lowest, float(values[0]))
-    mass, moved = float(np.trace(matrix) - np.trace(s)), float(np.abs(matrix - s).max())
-    return Repaired(matrix, how, len(low), mass, moved, _sentence(how, low, len(s), floor, mean, mass, moved))
+    mass, max_change = float(np.trace(matrix) - np.trace(s)), float(np.abs(matrix - s).max())
+    return Repaired(matrix, how, len(low), mass, max_change, _sentence(how, low, len(s), floor, mean, mass, max_change))
 
 
 def _repair(s: np.ndarray, how: str, lowest: float, eigmin: float) -> np.ndarray:
@@ -68,7 +68,7 @@ def _repair(s: np.ndarray, how: str, lowest: float, eigmin: float) -> np.ndarray
     return anchor + lowest * unit
 
 
-def _sentence(how: str, low: np.ndarray, d: int, floor: float, mean: float, mass: float, moved: float) -> str:
+def _sentence(how: str, low: np.ndarray, d: int, floor: float, mean: float, mass: float, max_change: float) -> str:
     """Return what was done, for the notes of a release."""
     bound = f"{floor:g} of the mean variance" if floor else "zero"
     if not low.size:
@@ -88,5 +88,5 @@ def _sentence(how: str, low: np.ndarray, d: int, floor: float, mean: float, mass
     link = " and " if how == "psd" else "; "
     return (
         f"Before the lasso {below}{link}{step}. This added {mass / mean:.3g} mean variances to the eigenvalues in all "
-        f"and changed entries by at most {moved:.3g}."
+        f"and changed entries by at most {max_change:.3g}."
     )

@@ -102,16 +102,16 @@ def pulled_in_wishart(values: np.ndarray, c: float) -> tuple[np.ndarray, np.ndar
     pull = 2 * g / (1 - g**2)
     steep = -(terms**2)
     np.fill_diagonal(steep, 0.0)  # lambda_i stays at no distance from itself
-    moved = np.mean(steep, axis=1)
-    turned = 2 * (1 + g**2) / (1 - g**2) ** 2 * moved
-    ratio, ratio_moved = g.real / g.imag, (moved.real * g.imag - g.real * moved.imag) / g.imag**2
+    derivative = np.mean(steep, axis=1)
+    turned = 2 * (1 + g**2) / (1 - g**2) ** 2 * derivative
+    ratio, ratio_moved = g.real / g.imag, (derivative.real * g.imag - g.real * derivative.imag) / g.imag**2
     slope = 1 - turned.real - turned.imag * ratio - pull.imag * ratio_moved
     return c * d * (unit - pull.real - pull.imag * g.real / g.imag), slope
 
 
-def quotients(values: np.ndarray, kept: np.ndarray, slope: np.ndarray, near: float) -> np.ndarray:
+def quotients(values: np.ndarray, new_values: np.ndarray, slope: np.ndarray, near: float) -> np.ndarray:
     """Return (f_i - f_j) / (l_i - l_j) for eigenvalues l that become f, and the slopes of f where they are so near."""
     gap = values[:, None] - values[None, :]
     same = np.abs(gap) < near
-    apart = (kept[:, None] - kept[None, :]) / np.where(same, 1.0, gap)
+    apart = (new_values[:, None] - new_values[None, :]) / np.where(same, 1.0, gap)
     return np.where(same, (slope[:, None] + slope[None, :]) / 2, apart)

@@ -54,12 +54,12 @@ def entry_variance(matrix: np.ndarray, noise: np.ndarray | float, rows: float) -
 def cut_off_diagonal(matrix: np.ndarray, threshold: np.ndarray | float, kind: str = "hard") -> np.ndarray:
     """Set off-diagonal entries with ``|s_ij| <= threshold`` to zero; the diagonal stays."""
     size = np.abs(matrix)
-    kept = np.where(size > threshold, matrix, 0.0)
+    cut = np.where(size > threshold, matrix, 0.0)
     if kind == "soft":
         finite = np.minimum(threshold, size)  # an infinite threshold times sign(0) would be NaN
-        kept = np.sign(matrix) * (size - finite)
-    np.fill_diagonal(kept, np.diag(matrix))
-    return kept
+        cut = np.sign(matrix) * (size - finite)
+    np.fill_diagonal(cut, np.diag(matrix))
+    return cut
 
 
 def apply_cut(matrix: np.ndarray, variance: np.ndarray, cut: Cut) -> np.ndarray:

@@ -42,7 +42,7 @@ def two_values(kinds: Kinds, units: Units, missing: str = "typical") -> TwoValue
 
     A missing cell that counts as a typical value between the two makes (x - mean)^2 vary less than the formulas say.
     """
-    found: list[bool] = []
+    is_two: list[bool] = []
     blocks: list[tuple[int, ...]] = []
     names: list[str] = []
     for name, kind in kinds:
@@ -50,15 +50,15 @@ def two_values(kinds: Kinds, units: Units, missing: str = "typical") -> TwoValue
         from_zero = kind.kind == INTEGER and (kind.low, kind.high) == (0, 1)
         two = kind.kind in (YES_NO, CATEGORY) or levels == 2 or from_zero
         if two:
-            blocks.append(tuple(range(len(found), len(found) + kind.width)))
+            blocks.append(tuple(range(len(is_two), len(is_two) + kind.width)))
             names.append(name)
-        found += [two] * kind.width
+        is_two += [two] * kind.width
     if not blocks:
         return None
     assert units.bounds is not None, "declared columns have bounds"
-    ends = (units.bounds - units.origin[:, None]) / units.scale[:, None] * np.array(found)[:, None]
+    ends = (units.bounds - units.origin[:, None]) / units.scale[:, None] * np.array(is_two)[:, None]
     whole = units.fits_bounds
-    exact = whole & (np.array(found) if missing != "typical" else np.array(found) & (ends == 0).any(axis=1))
+    exact = whole & (np.array(is_two) if missing != "typical" else np.array(is_two) & (ends == 0).any(axis=1))
     return TwoValues(ends[:, 0], ends[:, 1] - ends[:, 0], tuple(blocks), whole, tuple(names), exact)
 
 

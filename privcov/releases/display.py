@@ -25,8 +25,8 @@ def headline(rel: Release) -> str:
     d = len(rel.columns)
     short = [name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…" for name in rel.columns[:_NAMES]]
     names = ", ".join([*short, *(["…"] if d > _NAMES else [])])
-    counted = rel.neighbours.counted
-    rows = f"about {rel.count:,.0f} {counted}" if rel.n is None else f"{rel.n:,} {counted}"
+    unit = rel.neighbours.count_unit
+    rows = f"about {rel.count:,.0f} {unit}" if rel.n is None else f"{rel.n:,} {unit}"
     text = f"{rel.method}: {rel.target} of {d} column{'s' if d > 1 else ''} ({names}), {rows}"
     return " ".join(text.split())
 
@@ -50,13 +50,13 @@ def matrix_of(rel: Release, which: str = "") -> np.ndarray:
         return rel.matrix
     checks.one_of("which", which, _WHICH)
     try:
-        found = getattr(rel, "covariance" if which == "correlation" else which)
+        matrix = getattr(rel, "covariance" if which == "correlation" else which)
     except AttributeError as none:
         raise ValueError(str(none)) from None
     if which != "correlation":
-        return found
+        return matrix
     noise = 0.0 if rel.raw is None else rel.raw.distribution.diagonal_std * rel.row_bound**2
-    return correlation(found / np.outer(rel.scale, rel.scale), floor=max(noise, 1e-300))
+    return correlation(matrix / np.outer(rel.scale, rel.scale), floor=max(noise, 1e-300))
 
 
 def frame(rel: Release, which: str = "") -> pd.DataFrame:

@@ -254,8 +254,8 @@ def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> t
     if expected is not None:
         return checks.whole("expected_rows", expected, 1, MAX_FILE_ROWS), "as expected"
     for entry in reversed(ledger.entries(private.name, last=20)):
-        stored = ledger.stored(entry.token)
-        if not stored or (noisy := read_measurement(stored)).facts.n is not None:
+        text = ledger.stored(entry.token)
+        if not text or (noisy := read_measurement(text)).facts.n is not None:
             continue
         count = read_sum(noisy, "joint").rows
         if count > 3 * count_std(noisy):  # a smaller count may be noise, and would refuse useful releases
@@ -268,7 +268,7 @@ def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> t
 
 def _reserve(plan: _Plan) -> Payment:
     """Return the payment, which holds the stored answer where this very request was made before."""
-    anchor = anchor_of(plan.private.facts, plan.request.wanted.matters)
+    anchor = anchor_of(plan.private.facts, plan.request.query.matters)
     mark = _apart(
         lambda: fingerprint(plan.private, plan.ledger.key, anchor),
         "The table could not be compared with those in the ledger (id {}). Nothing was drawn and nothing more spent.",
@@ -278,15 +278,16 @@ def _reserve(plan: _Plan) -> Payment:
     return plan.ledger.reserve(plan.private.name, guarantee, plan.fields, fingerprint=mark, token=plan.token)
 
 
-def _apart(act: Callable[[], T], failed: str, passed: tuple[type[Exception], ...] = ()) -> T:
+def _apart(act: Callable[[], T], failed: str, exceptions: tuple[type[Exception], ...] = ()) -> T:
     """Run a function on rows. Its error is replaced, because the traceback leads to frames with rows.
 
-    Its message may depend on the rows, so an identifier takes its place; those of ``passed`` say nothing about them.
+    Its message may depend on the rows, so an identifier takes its place; those of ``exceptions`` say nothing about
+    them.
     """
     problem: BaseException
     try:
         return act()
-    except passed as error:
+    except exceptions as error:
         problem = type(error)(str(error))
     except KeyboardInterrupt:
         problem = KeyboardInterrupt()
@@ -301,15 +302,15 @@ def _apart(act: Callable[[], T], failed: str, passed: tuple[type[Exception], ...
 def _measure(plan: _Plan) -> str:
     """Return the answer to store, as text: the request, and the noisy whole numbers."""
 
-    def measured() -> NoisySum:
-        noisy = measure_exactly(plan.private, **vars(plan.request.wanted))
+    def measure() -> NoisySum:
+        noisy = measure_exactly(plan.private, **vars(plan.request.query))
         plan.request.within(noisy.events)
         return noisy
 
     failed = (
         "The private measurement failed (id {}). Nothing was published, and what it would have cost counts as spent."
     )
-    return json.dumps({"request": plan.fields, "measurement": _apart(measured, failed).to_dict()}, allow_nan=False)
+    return json.dumps({"request": plan.fields, "measurement": _apart(measure, failed).to_dict()}, allow_nan=False)
 
 
 # --- 4: store, by `Payment.store` ---------------------------------------------------------------------------------
@@ -325,9 +326,9 @@ def _finish(payment: Payment) -> Release:
     return Release(**vars(read_release(payment.stored)) | {"entry": payment.entry.to_dict()})
 
 
-def read_release(stored: str) -> Release:
+def read_release(text: str) -> Release:
     """Return the release that follows from what a ledger stores; the same text gives the same doubles."""
-    noisy, request = read_measurement(stored), json.loads(stored)["request"]
+    noisy, request = read_measurement(text), json.loads(text)["request"]
     key, version = request["method"], METHODS.get(request["method"]).version
     if version != request["version"]:
         raise ValueError(
@@ -335,11 +336,11 @@ def read_release(stored: str) -> Release:
             f"numbers may be others. {_FREE}"
         )
     choices = {**request["parameters"], "tuning": request["tuning"]}
-    paid = private_request(key, noisy.declared, from_dict(request["guarantee"]), request["centre"], choices)
-    if not paid.made(noisy):
+    original = private_request(key, noisy.original_facts, from_dict(request["guarantee"]), request["centre"], choices)
+    if not original.matches(noisy):
         raise ValueError("The stored measurement belongs to another release, so nothing follows from it.")
     try:
-        return Release(**vars(paid.finish(noisy)) | {"measurement": noisy})
+        return Release(**vars(original.finish(noisy)) | {"measurement": noisy})
     except Exception as failure:
         why = (str(failure) or type(failure).__name__).rstrip(".")
         raise ValueError(f"The measurement is stored, but the method could not use it: {why}. {_FREE}") from failure

@@ -51,7 +51,7 @@ class PrivateRequest:
     input: MethodInput
 
     @property
-    def wanted(self) -> Request:
+    def query(self) -> Request:
         """What is to be measured; the same at every call."""
         return self.method.request(self._afresh())
 
@@ -61,15 +61,15 @@ class PrivateRequest:
 
     def events(self, bound: PublicFacts | None = None) -> tuple[Event, ...]:
         """Return the events of the release that would follow; bound: as of `planned_events`."""
-        return self.within(planned_events(self.input.facts, **vars(self.wanted), bound=bound))
+        return self.within(planned_events(self.input.facts, **vars(self.query), bound=bound))
 
-    def made(self, noisy: NoisySum) -> bool:
+    def matches(self, noisy: NoisySum) -> bool:
         """Return whether this request can have made the measurement: its events, and the row bound that they give."""
         if self.events(noisy.facts) != noisy.events:
             return False
         if noisy.search is None:
             return True
-        rest = shares(self.wanted.share, self.wanted.search)[1]
+        rest = shares(self.query.share, self.query.search)[1]
         return noisy.search.halvings == halvings_of(noisy.search.counts, self.input.facts, noisy.search.event, rest)
 
     def noise(self, rows: float, bound: PublicFacts | None = None) -> NoiseDistribution:
@@ -77,8 +77,8 @@ class PrivateRequest:
 
         bound: the facts under the row bound that a search finds.
         """
-        facts, wanted = bound or self.input.facts, self.wanted
-        shape, anchor = settled(facts, wanted.shape, wanted.matters)
+        facts, query = bound or self.input.facts, self.query
+        shape, anchor = settled(facts, query.shape, query.matters)
         return noise_of(facts, shape, self.events(bound)[-1].scale, facts.n_anchors, 1, rows, anchor)
 
     def within(self, events: tuple[Event, ...]) -> tuple[Event, ...]:
@@ -94,17 +94,17 @@ class PrivateRequest:
         """Return the release that the method makes of the measurement; post-processing."""
         return self.of_measured(read_sum(noisy, self.input.centre), noisy.facts)
 
-    def of_measured(self, measured: Measured, facts: PublicFacts) -> Release:
+    def of_measured(self, measurement: Measured, facts: PublicFacts) -> Release:
         """Return the release that the method makes of a noisy moment of a table with these facts."""
-        given = dataclasses.replace(self._afresh(), facts=facts)
-        rel = in_units_of_data(self.method, given, self.method.finish(given, measured))
-        return Release(**vars(rel) | {"neighbours": given.facts.neighbours})
+        inputs = dataclasses.replace(self._afresh(), facts=facts)
+        rel = in_units_of_data(self.method, inputs, self.method.finish(inputs, measurement))
+        return Release(**vars(rel) | {"neighbours": inputs.facts.neighbours})
 
-    def covariance_of(self, measured: Measured) -> np.ndarray:
+    def covariance_of(self, measurement: Measured) -> np.ndarray:
         """Return the covariance of that release, in the data's units."""
-        found = self.of_measured(measured, self.input.facts).covariance
-        assert found is not None, "the mean was measured"
-        return found
+        covariance = self.of_measured(measurement, self.input.facts).covariance
+        assert covariance is not None, "the mean was measured"
+        return covariance
 
     def _afresh(self) -> MethodInput:
         """Return the input, with its generator set back to the beginning."""
@@ -124,7 +124,7 @@ def private_request(
         raise ValueError("Private rows are released with calibration='sound' only: a published claim may be false.")
     if not isinstance(guarantee, Guarantee) or isinstance(guarantee, NoPrivacy):
         raise TypeError(
-            f"guarantee must be PureDP, ApproxDP or ZCDP, got {checks.told(guarantee)}. {remedy_of(guarantee)}"
+            f"guarantee must be PureDP, ApproxDP or ZCDP, got {checks.describe(guarantee)}. {remedy_of(guarantee)}"
         )
     level = "rho" if isinstance(guarantee, ZCDP) else "epsilon"
     checks.in_range(
@@ -156,8 +156,8 @@ def usual_request(facts: PublicFacts, guarantee: Guarantee, *, search: bool = Fa
     They differ under pure DP only: of a row of few categories with many levels, Laplace noise is less. search: whether
     the release searches for a shorter row bound, where its method can.
     """
-    asked = [private_request(key, facts, guarantee) for key in USUAL[: 2 if isinstance(guarantee, PureDP) else 1]]
-    least = min(asked, key=lambda request: request.noise(1.0).off_diagonal_std)
+    requests = [private_request(key, facts, guarantee) for key in USUAL[: 2 if isinstance(guarantee, PureDP) else 1]]
+    least = min(requests, key=lambda request: request.noise(1.0).off_diagonal_std)
     parameters = {"row_bound_search": "auto"}
     if not search or parameters.keys().isdisjoint(spec.name for spec in least.method.card.parameters):
         return least

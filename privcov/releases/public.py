@@ -116,8 +116,8 @@ def release(
     if isinstance(method, Dataset) or isinstance(guarantee, Dataset):
         raise TypeError('The order is release(dataset, guarantee, "auto-cov"): data set, guarantee, method.')
     if not isinstance(dataset, Dataset):
-        made = "Make one with Dataset.from_rows(table, bounds={column: (low, high)})."
-        remedy = f"Use {RELEASE_PRIVATE}." if isinstance(dataset, PrivateDataset) else made
+        advice = "Make one with Dataset.from_rows(table, bounds={column: (low, high)})."
+        remedy = f"Use {RELEASE_PRIVATE}." if isinstance(dataset, PrivateDataset) else advice
         raise TypeError(f"dataset must be a privcov.Dataset, got {type(dataset).__name__}. {remedy}")
     if doubt := doubt_of(dataset.n, guarantee):
         warnings.warn(doubt, stacklevel=3)
@@ -149,8 +149,8 @@ def build_method(key: str, parameters: dict) -> Method:
 
 def run_method(method: Method, dataset: Dataset, guarantee: Guarantee, **options: Any) -> Release:
     """Run a method that is already built, with the options of `method_input`; otherwise as `release`."""
-    given = method_input(method, dataset, guarantee, **options)
-    return in_units_of_data(method, given, method.run(given))
+    inputs = method_input(method, dataset, guarantee, **options)
+    return in_units_of_data(method, inputs, method.run(inputs))
 
 
 def method_input(
@@ -181,7 +181,7 @@ def check_choices(card: MethodCard, guarantee: Guarantee, calibration: str, tuni
     kind = getattr(guarantee, "kind", None)
     if kind is None or not isinstance(guarantee, Guarantee):
         raise TypeError(
-            f"guarantee must be PureDP, ApproxDP or ZCDP, got {checks.told(guarantee)}. {remedy_of(guarantee)}"
+            f"guarantee must be PureDP, ApproxDP or ZCDP, got {checks.describe(guarantee)}. {remedy_of(guarantee)}"
         )
     if card.refuses(kind):
         raise ValueError(card.refuses(kind))
@@ -213,21 +213,21 @@ def check_centre(card: MethodCard, centre: str, name: str, mean_is_zero: bool) -
         )
 
 
-def in_units_of_data(method: Method, given: MethodInput, outcome: Outcome) -> Release:
+def in_units_of_data(method: Method, inputs: MethodInput, outcome: Outcome) -> Release:
     """Return the answer of a method as a release, in the data's units."""
-    card, facts, units = method.card, given.facts, given.facts.units
-    moments, measured = outcome.moments, outcome.measured
+    card, facts, units = method.card, inputs.facts, inputs.facts.units
+    moments, measurement = outcome.moments, outcome.noisy_moment
     if facts.kinds and moments.mean is not None and moments.covariance is not None and moments.class_means is None:
-        bound = units.row_bound if measured is None else measured.row_bound
+        bound = units.row_bound if measurement is None else measurement.row_bound
         two = two_values(facts.kinds, units.with_row_bound(bound), facts.missing)
-        mean = told = within_values(moments.mean, two)
-        if measured is not None and measured.flags is not None:
-            told = known_mean(mean, measured.matrix, measured.flags)
-        covariance = with_identities(moments.covariance, told, two)
+        mean = known_means = within_values(moments.mean, two)
+        if measurement is not None and measurement.flags is not None:
+            known_means = known_mean(mean, measurement.matrix, measurement.flags)
+        covariance = with_identities(moments.covariance, known_means, two)
         second = covariance + np.outer(mean, mean)
         moments = dataclasses.replace(moments, covariance=covariance, mean=mean, second_moment=second)
     covariance = moments.covariance
-    if covariance is None and given.rows is not None and given.rows.mean_is_zero:
+    if covariance is None and inputs.rows is not None and inputs.rows.mean_is_zero:
         covariance = moments.second_moment
     path = None
     if outcome.path is not None:
@@ -239,32 +239,32 @@ def in_units_of_data(method: Method, given: MethodInput, outcome: Outcome) -> Re
         method=card.key,
         parameters={
             **{s.name: getattr(method, s.name) for s in card.parameters},
-            "calibration": given.calibration,
-            "centre": given.centre,
-            "tuning": given.tuning,
-            "neighbours": given.relation,
+            "calibration": inputs.calibration,
+            "centre": inputs.centre,
+            "tuning": inputs.tuning,
+            "neighbours": inputs.relation,
             "version": card.version,
         },
-        guarantee=given.guarantee,
-        neighbours=LOCAL if card.trust == "local" else RELATIONS[given.relation],
+        guarantee=inputs.guarantee,
+        neighbours=LOCAL if card.trust == "local" else RELATIONS[inputs.relation],
         events=outcome.events,
         target=target,
-        n=None if given.relation == "add-remove" else facts.n,
+        n=None if inputs.relation == "add-remove" else facts.n,
         columns=facts.columns,
-        row_bound=units.row_bound if measured is None else measured.row_bound,
+        row_bound=units.row_bound if measurement is None else measurement.row_bound,
         scale=units.scale,
         origin=units.origin,
         covariance=units.covariance(covariance),
         precision=units.precision(outcome.precision),
         second_moment=units.covariance(moments.second_moment),
         mean=units.mean(moments.mean),
-        raw=measured,
+        raw=measurement,
         path=path,
-        notes=(*outcome.notes, *filter(None, [doubt_of(facts.n, given.guarantee)])),
+        notes=(*outcome.notes, *filter(None, [doubt_of(facts.n, inputs.guarantee)])),
         count=outcome.count,
         class_means=units.mean(moments.class_means),
-        class_counts=None if measured is None else measured.class_counts,
-        classes=facts.classes if given.centre == CLASSES else (),
+        class_counts=None if measurement is None else measurement.class_counts,
+        classes=facts.classes if inputs.centre == CLASSES else (),
         kinds=facts.kinds,
     )
 

@@ -199,11 +199,11 @@ class Release:
                 f"{self.method} measured the rows without an event that says so: a defect of the method, and no "
                 "release was made."
             )
-        stored = self.measurement
-        if stored is not None and (
-            stored.event not in self.events
-            or (stored.facts.n, stored.facts.columns) != (self.n, self.columns)
-            or stored.facts.row_bound != self.row_bound
+        measurement = self.measurement
+        if measurement is not None and (
+            measurement.event not in self.events
+            or (measurement.facts.n, measurement.facts.columns) != (self.n, self.columns)
+            or measurement.facts.row_bound != self.row_bound
         ):
             raise ValueError("The measurement belongs to another release. Read both from one answer of the ledger.")
         _lock(self)
@@ -220,7 +220,7 @@ class Release:
             if hasattr(type(self), name):
                 return object.__getattribute__(self, name)  # a property that failed: its own error
             if name not in MATRICES or name not in vars(self):
-                raise AttributeError(f"A release has no attribute {name!r}.{checks.meant(name, dir(type(self)))}")
+                raise AttributeError(f"A release has no attribute {name!r}.{checks.suggest(name, dir(type(self)))}")
             use = " Use a method whose target is precision: auto-precision." if name == "precision" else ""
             raise AttributeError(
                 f"This release of {self.method} has no {name.replace('_', ' ')} matrix. "
@@ -272,9 +272,9 @@ class Release:
         """
         from privcov.releases import display
 
-        found = display.matrix_of(self, "correlation") if "covariance" in self.matrices else self.covariance
-        found.flags.writeable = False
-        return found
+        matrix = display.matrix_of(self, "correlation") if "covariance" in self.matrices else self.covariance
+        matrix.flags.writeable = False
+        return matrix
 
     @property
     def statement(self) -> Statement:
@@ -481,45 +481,45 @@ def _digest(fields: dict) -> str:
 
 
 def _read(fields: dict) -> dict:
-    known = {f.name: f for f in dataclasses.fields(Release) if f.name not in _NOT_IN_TEXT}
-    given = {name: value for name, value in fields.items() if name != "statement"}
-    if set(given) | {"kinds"} != set(known):  # which are there where columns have them
+    release_fields = {f.name: f for f in dataclasses.fields(Release) if f.name not in _NOT_IN_TEXT}
+    entries = {name: value for name, value in fields.items() if name != "statement"}
+    if set(entries) | {"kinds"} != set(release_fields):  # which are there where columns have them
         raise ValueError("it lacks a field or has one too many.")
-    read = dict(given)
-    read["guarantee"] = from_dict(given["guarantee"])
-    read["neighbours"] = Neighbours(**given["neighbours"])
-    read["events"] = tuple(event_of(e) for e in given["events"])
+    read = dict(entries)
+    read["guarantee"] = from_dict(entries["guarantee"])
+    read["neighbours"] = Neighbours(**entries["neighbours"])
+    read["events"] = tuple(event_of(e) for e in entries["events"])
     for name in ("columns", "notes", "classes"):
-        read[name] = tuple(given.get(name, ()))
-        if isinstance(given.get(name), str) or not all(isinstance(word, str) for word in read[name]):
+        read[name] = tuple(entries.get(name, ()))
+        if isinstance(entries.get(name), str) or not all(isinstance(word, str) for word in read[name]):
             raise ValueError(f"{name} must be a list of texts.")
-    read["kinds"] = kinds_from(given.get("kinds", ()))
+    read["kinds"] = kinds_from(entries.get("kinds", ()))
     if read["kinds"] and measured_names(read["kinds"]) != read["columns"]:
         raise ValueError("columns must follow from their kinds.")
     d, k = len(read["columns"]), len(read["classes"])
     square, shapes = (d, d), {"scale": (d,), "origin": (d,), "mean": (d,), "class_means": (k, d), "class_counts": (k,)}
     for name in (*MATRICES, *shapes):
-        empty = name not in ("scale", "origin") and given.get(name) is None
-        read[name] = None if empty else _array(name, given[name], shapes.get(name, square))
+        empty = name not in ("scale", "origin") and entries.get(name) is None
+        read[name] = None if empty else _array(name, entries[name], shapes.get(name, square))
     for name in ("method", "target"):
-        if not isinstance(given[name], str):
+        if not isinstance(entries[name], str):
             raise ValueError(f"{name} must be text.")
-    checks.one_of("target", given["target"], ("covariance", "second moment", "precision"))
-    if read[given["target"].replace(" ", "_")] is None:
-        raise ValueError(f"the matrix that it names as its target, the {given['target']}, must be there.")
-    if not isinstance(given["parameters"], dict):
+    checks.one_of("target", entries["target"], ("covariance", "second moment", "precision"))
+    if read[entries["target"].replace(" ", "_")] is None:
+        raise ValueError(f"the matrix that it names as its target, the {entries['target']}, must be there.")
+    if not isinstance(entries["parameters"], dict):
         raise ValueError("parameters must be names with values.")
-    if given["n"] is not None:
-        checks.whole("n", given["n"], 1)
-    if given.get("count") is not None or given["n"] is None:
-        checks.positive("count", given.get("count"))
-    checks.positive("row_bound", given["row_bound"])
-    if not all(isinstance(word, str) for word in given["neighbours"].values()):
+    if entries["n"] is not None:
+        checks.whole("n", entries["n"], 1)
+    if entries.get("count") is not None or entries["n"] is None:
+        checks.positive("count", entries.get("count"))
+    checks.positive("row_bound", entries["row_bound"])
+    if not all(isinstance(word, str) for word in entries["neighbours"].values()):
         raise ValueError("neighbours must be texts.")
-    if given["raw"] is not None:
-        read["raw"] = _raw(given["raw"], read)
-    if given["path"] is not None:
-        read["path"] = tuple(_fit(fit, square) for fit in given["path"])
+    if entries["raw"] is not None:
+        read["raw"] = _raw(entries["raw"], read)
+    if entries["path"] is not None:
+        read["path"] = tuple(_fit(fit, square) for fit in entries["path"])
     return read
 
 
@@ -559,16 +559,16 @@ def _raw(raw: dict, read: dict) -> Measured:
         flags = flags_of(d, columns, distribution, checks.in_range("count_std", count_std, 0.0, math.inf), weight)
     search = None
     if "search" in raw:
-        stored = raw["search"]
-        _array("counts", stored["counts"], (BINS,))
+        search_fields = raw["search"]
+        _array("counts", search_fields["counts"], (BINS,))
         halved, steps = (
-            checks.whole("halvings", stored["halvings"], 0, BINS - 1),
-            checks.whole("steps", stored["steps"], 1),
+            checks.whole("halvings", search_fields["halvings"], 0, BINS - 1),
+            checks.whole("steps", search_fields["steps"], 1),
         )
-        norms = read["events"][checks.whole("event", stored["event"], 0, len(read["events"]) - 1)]
-        if norms.share != "norms" or set(stored) != {"counts", "halvings", "steps", "event"}:
+        norms = read["events"][checks.whole("event", search_fields["event"], 0, len(read["events"]) - 1)]
+        if norms.share != "norms" or set(search_fields) != {"counts", "halvings", "steps", "event"}:
             raise ValueError("search must hold counts, halvings, steps and the event of the norms.")
-        search = RowBoundSearch(tuple(stored["counts"]), halved, norms, steps)
+        search = RowBoundSearch(tuple(search_fields["counts"]), halved, norms, steps)
     return Measured(matrix, distribution, event, raw["centre"], n, bound, read.get("count"), square, flags, search)
 
 
@@ -591,9 +591,9 @@ def json_default(value: object) -> object:
 def write_statement(rel: Any) -> Statement:
     """Return the statement of a release."""
     plain = (rel.scale == 1).all() and (rel.origin == 0).all()
-    counted = rel.neighbours.counted
-    noisy = "rows (a noisy count)" if counted == "rows" else "persons by weight (a noisy sum of weights)"
-    rows = f"{rel.n} {counted}" if rel.n is not None else f"about {rel.count:.1f} {noisy}"
+    unit = rel.neighbours.count_unit
+    noisy = "rows (a noisy count)" if unit == "rows" else "persons by weight (a noisy sum of weights)"
+    rows = f"{rel.n} {unit}" if rel.n is not None else f"about {rel.count:.1f} {noisy}"
     columns = f"{len(rel.columns)} columns{kinds_in_words(rel.kinds)}"
     size = f"{rows} x {columns}, every row clipped to norm R = {rel.row_bound:.6g}"
     longest = typed_units(rel.kinds).longest if rel.kinds else math.sqrt(len(rel.columns))
@@ -601,15 +601,15 @@ def write_statement(rel: Any) -> Statement:
     weighted = any(kind.weight != 1 for _, kind in rel.kinds)
     size += "" if plain else " in units of the public half-ranges" + (" over the weights" if weighted else "")
     size += f", {share:.4g} of the longest possible row: longer ones are shortened" if share < 1 - 1e-12 else ""
-    one = "one row stands for" if counted == "rows" else "the unit is"
+    one = "one row stands for" if unit == "rows" else "the unit is"
     neighbours = ("Neighbours", f"{rel.neighbours.sentence}; {one} {rel.neighbours.unit}")
     if not rel.events:
-        measured = "nothing: no row was used" if rel.raw is None else f"the exact moments of {size}"
+        moments = "nothing: no row was used" if rel.raw is None else f"the exact moments of {size}"
         ends = f"perfect privacy, so also the {rel.guarantee} that was asked for"
         if isinstance(rel.guarantee, NoPrivacy):
-            measured, ends = f"the exact moments of {size}", str(rel.guarantee)
+            moments, ends = f"the exact moments of {size}", str(rel.guarantee)
         nothing = [(title, "none") for title in ("Sensitivity", "Noise", "Events")]
-        return Statement((("Measured", measured), *nothing, neighbours, ("Guarantee", ends)))
+        return Statement((("Measured", moments), *nothing, neighbours, ("Guarantee", ends)))
 
     def each(text: Callable[[Event], str]) -> str:
         """Return the text of every event; equal ones in a row are written once, with their number."""
@@ -622,7 +622,7 @@ def write_statement(rel: Any) -> Statement:
         freedom = f", freedom {e.freedom:.9g}" if e.freedom else ""
         return f"{e.mechanism}{distribution}, scale {e.scale:.9g}{freedom}, {e.unit}"
 
-    def spent(e: Event) -> str:
+    def share_text(e: Event) -> str:
         """Return the share with its parameter."""
         name = "mu" if e.mechanism == "gaussian" else "epsilon" if e.pure else "ratio"
         return f"{e.share} with {name} = sensitivity/scale = {1 / e.multiplier:.9g}"
@@ -632,7 +632,7 @@ def write_statement(rel: Any) -> Statement:
             ("Measured", each(lambda e: e.statistic) + (" of " if len(rel.events) == 1 else "; all of ") + size),
             ("Sensitivity", each(lambda e: f"{e.sensitivity:.9g} in the {e.norm}, {e.unit} (proof: {e.proof})")),
             ("Noise", each(noise)),
-            ("Events", f"{len(rel.events)}: " + each(spent)),
+            ("Events", f"{len(rel.events)}: " + each(share_text)),
             neighbours,
             ("Guarantee", _verdict(rel)),
         )

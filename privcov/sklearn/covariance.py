@@ -1,4 +1,4 @@
-"""`PrivateCovariance`, a release as an estimator of scikit-learn, and what the models of `sklearn_models` share."""
+"""`PrivateCovariance`, a release as an estimator of scikit-learn, and what the models of `sklearn.models` share."""
 
 from __future__ import annotations
 
@@ -187,16 +187,16 @@ class ReleaseModel(BaseEstimator):
     bounds: Limits | None
     kinds: Mapping[str, Kind] | None
     n_features_in_: int
-    _used: Sequence[str]  # the measured columns that the model takes, of a frame with kinds
+    _model_columns: Sequence[str]  # the measured columns that the model takes, of a frame with kinds
 
-    def _released(self, X: ArrayLike, response: tuple[str, ArrayLike] | None) -> Release:
+    def _make_release(self, X: ArrayLike, response: tuple[str, ArrayLike] | None) -> Release:
         """Make one release of rows, with their names; a response is their last column."""
         if self.kinds is not None:
             frame, kinds = X, dict(mapping_of(self.kinds))
             if response is not None:  # by place, as everywhere in scikit-learn: an index is none of its business
                 name, cells = response
                 frame, kinds[name] = X.assign(**{name: np.asarray(cells)}), kinds.pop(name)  # type: ignore[union-attr] # a data frame
-            self._named(tuple(name for name in self.kinds if name in (in_memory.names_in(X) or ())))
+            self._set_feature_names(tuple(name for name in self.kinds if name in (in_memory.names_in(X) or ())))
             data = Dataset.from_rows(frame, self.row_bound, self.bounds, kinds=kinds)
         else:
             table = checked(self, X, **({} if response is None else {"y": response[1], "y_numeric": True}))
@@ -209,23 +209,23 @@ class ReleaseModel(BaseEstimator):
         guarantee = ZCDP(0.1) if self.guarantee is None else self.guarantee
         return release(data, guarantee, self.method, random_state=self.random_state, centre="joint")
 
-    def _named(self, columns: tuple[str, ...]) -> None:
+    def _set_feature_names(self, columns: tuple[str, ...]) -> None:
         self.n_features_in_ = len(columns)
         self.feature_names_in_ = np.array(columns, dtype=object)
 
     def _matrix_of(self, X: ArrayLike) -> np.ndarray:
         check_is_fitted(self)
         if self.kinds is not None:
-            chosen = {name: self.kinds[name] for name in self.feature_names_in_}
-            data = Dataset.from_rows(X, kinds=chosen)
-            return np.asarray(data.rows)[:, [data.columns.index(name) for name in self._used]]
+            kinds = {name: self.kinds[name] for name in self.feature_names_in_}
+            data = Dataset.from_rows(X, kinds=kinds)
+            return np.asarray(data.rows)[:, [data.columns.index(name) for name in self._model_columns]]
         return np.asarray(_numbers(self, X, reset=False))
 
 
 def mapping_of(kinds: Mapping[str, Kind] | None) -> Mapping[str, Kind]:
     """Return the kinds, or raise TypeError for another thing, which may be a table."""
     if not isinstance(kinds, Mapping):
-        raise TypeError(f"kinds must be a mapping from columns to kinds, got {checks.told(kinds)}.")
+        raise TypeError(f"kinds must be a mapping from columns to kinds, got {checks.describe(kinds)}.")
     return kinds
 
 

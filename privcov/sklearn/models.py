@@ -130,10 +130,10 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ReleaseModel
         TypeError, ValueError
             As `privcov.answers` does, and for a number of axes out of range.
         """
-        found = answers(x)
+        release_answers = answers(x)
         model = cls(n_components)
-        model._named(found.columns)
-        return model._read(found)
+        model._set_feature_names(release_answers.columns)
+        return model._read(release_answers)
 
     def fit(self, X: ArrayLike, y: object = None) -> PrivatePCA:
         """Make one release from the rows, and read the model from it.
@@ -155,27 +155,31 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ReleaseModel
         ValueError
             For a parameter that is not allowed.
         """
-        self.release_ = self._released(X, None)
+        self.release_ = self._make_release(X, None)
         return self._read(answers(self.release_))
 
-    def _read(self, found: ReleaseAnswers) -> PrivatePCA:
-        d = len(found.columns)
+    def _read(self, release_answers: ReleaseAnswers) -> PrivatePCA:
+        d = len(release_answers.columns)
         count = d if self.n_components is None else checks.whole("n_components", self.n_components, 1, d)
-        self.loadings_, self.eigenvalues_ = found.components(count), found.eigenvalues()
+        self.loadings_, self.eigenvalues_ = release_answers.components(count), release_answers.eigenvalues()
         values = self.eigenvalues_["estimate"].to_numpy()
         self.components_ = np.array(self.loadings_.attrs["axes"])
         self.identified_ = self.loadings_["identified"].to_numpy().reshape(count, d).all(axis=1)
         if not self.identified_.all():
             open_axes = [str(k + 1) for k in np.flatnonzero(~self.identified_)]
-            lost = ", ".join(open_axes[:8]) + (f" and {len(open_axes) - 8} others" if len(open_axes) > 8 else "")
+            axes = ", ".join(open_axes[:8]) + (f" and {len(open_axes) - 8} others" if len(open_axes) > 8 else "")
             warnings.warn(
-                f"The noise leaves the direction of axis {lost} open: together they span what is left of the rows, "
+                f"The noise leaves the direction of axis {axes} open: together they span what is left of the rows, "
                 "and each of them may be any mixture. identified_ tells them; use fewer axes or a weaker guarantee.",
                 stacklevel=3,
             )
         self.explained_variance_ = values[:count]
         self.explained_variance_ratio_ = values[:count] / max(float(values.sum()), 1e-300)
-        self.scale_, self.mean_, self._used = found.scale, _means(found), found.columns
+        self.scale_, self.mean_, self._model_columns = (
+            release_answers.scale,
+            _means(release_answers),
+            release_answers.columns,
+        )
         return self
 
     @property
@@ -324,7 +328,7 @@ class PrivateLinearRegression(RegressorMixin, ReleaseModel):
             As `privcov.answers` and its ``regress`` do, and where the noise forbids any slope.
         """
         model = cls(ridge)._read(answers(x), y, on)
-        model._named(tuple(model.intervals_["column"]))
+        model._set_feature_names(tuple(model.intervals_["column"]))
         return model
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> PrivateLinearRegression:
@@ -349,7 +353,7 @@ class PrivateLinearRegression(RegressorMixin, ReleaseModel):
         """
         name = str(getattr(y, "name", None) or "y")
         if self.kinds is not None:
-            lacking = [declared for declared in mapping_of(self.kinds) if declared not in (in_memory.names_in(X) or ())]
+            lacking = [column for column in mapping_of(self.kinds) if column not in (in_memory.names_in(X) or ())]
             if len(lacking) != 1 or not hasattr(X, "assign"):
                 raise ValueError(f"X must be a pandas data frame with all of kinds but the response, not {lacking}.")
             (name,) = lacking
@@ -357,21 +361,22 @@ class PrivateLinearRegression(RegressorMixin, ReleaseModel):
                 raise ValueError(f"The response {name!r} is a category: declare one level as a yes-no question.")
         elif any(isinstance(cell, str) for cell in np.ravel(np.asarray(y, dtype=object))):
             raise ValueError("y must be the numbers of the response, got text. Write a yes as 1, or give kinds.")
-        self.release_ = self._released(X, (name, y))
+        self.release_ = self._make_release(X, (name, y))
         return self._read(answers(self.release_), self.release_.columns[-1], None)
 
-    def _read(self, found: ReleaseAnswers, y: str, on: str | Sequence[str] | None) -> PrivateLinearRegression:
-        self.intervals_: pd.DataFrame = found.regress(y, on, self.ridge)
-        slopes, chosen = self.intervals_["estimate"].to_numpy(), list(self.intervals_["column"])
+    def _read(self, release_answers: ReleaseAnswers, y: str, on: str | Sequence[str] | None) -> PrivateLinearRegression:
+        self.intervals_: pd.DataFrame = release_answers.regress(y, on, self.ridge)
+        slopes, regressors = self.intervals_["estimate"].to_numpy(), list(self.intervals_["column"])
         if np.isnan(slopes).any():
             raise ValueError(
-                f"No slope of {y!r} on {len(chosen)} columns can be given: {self.intervals_['reason'].iloc[0]}. Name "
+                f"No slope of {y!r} on {len(regressors)} columns can be given: {self.intervals_['reason'].iloc[0]}. "
+                "Name "
                 f'fewer regressors, a larger ridge than {self.ridge}, or ridge="auto".'
             )
-        middle = dict(zip(found.columns, _means(found), strict=True))
-        self.coef_, self._used, self.ridge_ = slopes, chosen, self.intervals_.attrs["ridge"]
+        middle = dict(zip(release_answers.columns, _means(release_answers), strict=True))
+        self.coef_, self._model_columns, self.ridge_ = slopes, regressors, self.intervals_.attrs["ridge"]
         self.intercept_ = float(
-            middle[self.intervals_.attrs["response"]] - slopes @ np.array([middle[name] for name in chosen])
+            middle[self.intervals_.attrs["response"]] - slopes @ np.array([middle[name] for name in regressors])
         )
         return self
 
@@ -391,7 +396,7 @@ class PrivateLinearRegression(RegressorMixin, ReleaseModel):
         return self._matrix_of(X) @ self.coef_ + self.intercept_
 
 
-def _means(found: ReleaseAnswers) -> np.ndarray:
+def _means(release_answers: ReleaseAnswers) -> np.ndarray:
     """Return the released mean, or the typical values that a covariance without a mean is about."""
-    means = found.means()["estimate"].to_numpy()
-    return found.origin if np.isnan(means).all() else means
+    means = release_answers.means()["estimate"].to_numpy()
+    return release_answers.origin if np.isnan(means).all() else means

@@ -49,14 +49,14 @@ _DATE_TYPES = ("date", "time")
 _LONGEST = 60  # a text beyond it is no number of any kind
 
 
-def kind_of(text: str, typed: str = "", decimal: str | None = ".") -> str:
+def kind_of(text: str, type_name: str = "", decimal: str | None = ".") -> str:
     """Return what an unreadable cell looks like.
 
     typed: the column's type in its file, unless it is numeric. decimal: its decimal mark.
     """
     cell = text.strip()
-    if typed and not cell:
-        return DATES if typed.startswith(_DATE_TYPES) else f"values of the type {typed}"
+    if type_name and not cell:
+        return DATES if type_name.startswith(_DATE_TYPES) else f"values of the type {type_name}"
     if number_of(cell) is not None:
         return AS_TEXT if decimal == "." else POINT
     if cell.lower() in _TRUTHS:
@@ -103,7 +103,7 @@ class Codes:
             for place, count in zip(*np.unique(hits, return_counts=True), strict=True):
                 self._counts[float(self._watched[place])] += int(count)
 
-    def found(self) -> dict[float, int]:
+    def occurrences(self) -> dict[float, int]:
         """Return how often each code occurs, for those that stand out."""
         counts = self._counts
         return {c: counts[c] for c in self.codes if counts[c] >= 2 and counts[c] > sum(counts[v] for v in _beside(c))}

@@ -106,46 +106,46 @@ class OwnerCheck:
     @property
     def wasted(self) -> tuple[str, ...]:
         """The names of the columns on which a release would waste their share of the budget."""
-        return self._those(lambda c: c.wasted)
+        return self._names_where(lambda c: c.wasted)
 
     @property
     def verdict(self) -> str:
         """The result in one sentence."""
         findings = [
-            (self._those(lambda c: not c.numbers), "no readable number"),
-            (self._those(lambda c: c.numbers and c.wasted), "hardly a readable number"),
-            (self._those(lambda c: not c.wasted and c.unreadable), "cells that are not readable"),
+            (self._names_where(lambda c: not c.numbers), "no readable number"),
+            (self._names_where(lambda c: c.numbers and c.wasted), "hardly a readable number"),
+            (self._names_where(lambda c: not c.wasted and c.unreadable), "cells that are not readable"),
             (
-                self._those(lambda c: c.numbers and c.share(c.missing + c.infinite) > _MUCH_MISSING),
+                self._names_where(lambda c: c.numbers and c.share(c.missing + c.infinite) > _MUCH_MISSING),
                 "mostly missing cells",
             ),
-            (self._those(lambda c: c.codes), "numbers that look like codes for missing cells"),
+            (self._names_where(lambda c: c.codes), "numbers that look like codes for missing cells"),
             (
-                self._those(lambda c: not c.codes and c.share(c.outside) > _MUCH_OUTSIDE),
+                self._names_where(lambda c: not c.codes and c.share(c.outside) > _MUCH_OUTSIDE),
                 f"more than {_MUCH_OUTSIDE:.0%} of the cells outside their bounds",
             ),
         ]
-        parts = [f"{what} in {_listed(names)}" for names, what in findings if names]
+        parts = [f"{finding} in {_list_names(names)}" for names, finding in findings if names]
         if self.rows and self.unlisted / self.rows > _MUCH_OUTSIDE:
             parts.append(f"labels outside the list in {self.unlisted / self.rows:.1%} of the rows")
         if self.rows and self.nameless / self.rows > _MUCH_OUTSIDE:
             parts.append(f"no id in {self.nameless / self.rows:.1%} of the rows, which count as no row")
         if self.lone:
             parts.append(f"one id throughout in {quote(self.person)}, so the table is one person")
-        few = self._those(lambda c: c.holes and c.share(c.holes) <= _MUCH_MISSING)
-        if filled := few if self.missing == "typical" else ():
+        few = self._names_where(lambda c: c.holes and c.share(c.holes) <= _MUCH_MISSING)
+        if incomplete := few if self.missing == "typical" else ():
             parts.append(
-                f"missing cells in {_listed(filled)}, which count as typical values: means lean towards those, and "
-                "correlations are weaker"
+                f"missing cells in {_list_names(incomplete)}, which count as typical values: means lean towards "
+                "those, and correlations are weaker"
             )
         if not parts:
             fine = "All fine: every cell is a value of its column or missing, and at most"
             return f"{fine} {_MUCH_OUTSIDE:.0%} lie outside their bounds."
         return f"Look again: {'; '.join(parts)}."
 
-    def _those(self, wanted: Callable[[ColumnCheck], object]) -> tuple[str, ...]:
+    def _names_where(self, condition: Callable[[ColumnCheck], object]) -> tuple[str, ...]:
         """Return the names of the columns that meet a condition."""
-        return tuple(c.name for c in self.columns if wanted(c))
+        return tuple(c.name for c in self.columns if condition(c))
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("What the owner's check found is never written out: it is exact. Check the table again.")
@@ -205,16 +205,18 @@ def check(private: PrivateDataset, progress: Progress | None = None) -> OwnerChe
     bounds = [(None, None)] * facts.d if facts.bounds is None else facts.bounds.tolist()
     tallies = [_Tally(name, None, *pair) for name, pair in zip(facts.columns, bounds, strict=True)]
     if private.files is not None:
-        typed = [_Tally(*declared) for declared in facts.kinds]
-        return _of_files(private.name, private.files.table, typed or tallies, facts.classes, facts.missing, progress)
+        kind_tallies = [_Tally(*entry) for entry in facts.kinds]
+        return _of_files(
+            private.name, private.files.table, kind_tallies or tallies, facts.classes, facts.missing, progress
+        )
     began, rows = time.monotonic(), np.asarray(private._rows)
     for start in range(0, len(rows), _ROWS):
         for tally, line in zip(tallies, rows[start : start + _ROWS].T, strict=True):
             tally.take_numbers(np.ascontiguousarray(line))
     unlisted = 0 if private._class_of is None else int((private._class_of < 0).sum())
     nameless = 0 if private._rows_of_person is None else int((private._rows_of_person == 0).sum())
-    named = "labels" if facts.classes else "", unlisted, facts.person, nameless
-    return _made(private.name, tallies, *named, facts.missing, _one_id(private), began)
+    arguments = "labels" if facts.classes else "", unlisted, facts.person, nameless
+    return _make_check(private.name, tallies, *arguments, facts.missing, _one_id(private), began)
 
 
 def check_files(declaration: Declaration, paths: Paths, progress: Progress | None = None) -> OwnerCheck:
@@ -223,16 +225,16 @@ def check_files(declaration: Declaration, paths: Paths, progress: Progress | Non
     table = describe(
         paths, names, declaration.label or None, any_type=True, person=declaration.person, dialect=declaration.dialect
     )
-    told = declaration.classes, declaration.missing
-    return _of_files(declaration.name.strip(), table, _tallies(declaration), *told, progress)
+    arguments = declaration.classes, declaration.missing
+    return _of_files(declaration.name.strip(), table, _tallies(declaration), *arguments, progress)
 
 
 def check_upload(raw: bytes, declaration: Declaration) -> OwnerCheck:
     """Check a CSV in memory."""
     tallies = _tallies(declaration)
     tables = ((table, declaration.dialect) for table in tables_in(raw, declaration))
-    named = declaration.label, declaration.person, declaration.classes, declaration.missing
-    return _checked(declaration.name, tables, tallies, *named)
+    arguments = declaration.label, declaration.person, declaration.classes, declaration.missing
+    return _checked(declaration.name, tables, tallies, *arguments)
 
 
 def advice(result: OwnerCheck) -> list[str]:
@@ -255,15 +257,15 @@ def advice(result: OwnerCheck) -> list[str]:
         )
     if swallowed := [c.name for c in result.columns if c.cells and c.missing == c.cells]:
         lines.append(
-            f"Every cell of {_listed(tuple(swallowed))} is empty or has a code for missing cells: correct the codes, "
-            "or leave the column out."
+            f"Every cell of {_list_names(tuple(swallowed))} is empty or has a code for missing cells: correct the "
+            "codes, or leave the column out."
         )
     return lines
 
 
 def _tallies(declaration: Declaration) -> list[_Tally]:
     if kinds := declaration.kinds:
-        return [_Tally(*declared) for declared in kinds]
+        return [_Tally(*entry) for entry in kinds]
     bounded = declaration.row_bound is None
     limits = ((c.low, c.high) if bounded else (None, None) for c in declaration.columns)
     return [_Tally(c.name, None, *pair) for c, pair in zip(declaration.columns, limits, strict=True)]
@@ -319,7 +321,7 @@ def _checked(
             texts, places = ids_of(some.column(person))
             nameless += int(np.isin(places, [at for at, text in enumerate(texts) if not text]).sum())
             ids.update(islice(filter(None, (texts[at] for at in np.unique(places))), 2 if len(ids) < 2 else 0))
-    return _made(name, tallies, label, unlisted, person, nameless, missing, len(ids) == 1, began)
+    return _make_check(name, tallies, label, unlisted, person, nameless, missing, len(ids) == 1, began)
 
 
 def _one_id(private: PrivateDataset) -> bool:
@@ -328,7 +330,7 @@ def _one_id(private: PrivateDataset) -> bool:
     return of_person is not None and bool(of_person.any()) and int(of_person.max()) == int((of_person > 0).sum())
 
 
-def _made(
+def _make_check(
     name: str,
     tallies: list[_Tally],
     label: str,
@@ -340,11 +342,11 @@ def _made(
     began: float,
 ) -> OwnerCheck:
     columns = tuple(tally.result() for tally in tallies)
-    spent = time.monotonic() - began
-    return OwnerCheck(name, columns[0].cells, columns, label, unlisted, spent, person, nameless, missing, lone)
+    seconds = time.monotonic() - began
+    return OwnerCheck(name, columns[0].cells, columns, label, unlisted, seconds, person, nameless, missing, lone)
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _list_names(names: tuple[str, ...]) -> str:
     """Quote up to three names, and count the others."""
     text = ", ".join(map(quote, names[:3]))
     return text if len(names) <= 3 else f"{text} and {len(names) - 3} more"
@@ -370,17 +372,17 @@ class _Tally:
 
         marks = dialect.decimal, dialect.thousands
         column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-        typed = "" if pa.types.is_binary(column.type) else no_numbers(column.type)  # binary: texts of a CSV
+        type_name = "" if pa.types.is_binary(column.type) else no_numbers(column.type)  # binary: texts of a CSV
         if self.unit is not None:
             numbers = coded_column(self.unit, column, *marks)[0]
-        elif typed:
+        elif type_name:
             numbers = np.full(len(column), np.nan)
         else:
             numbers = floats_of(column, *marks)[0]
         read = ~np.isnan(numbers)
         self.take_numbers(numbers[read])
         for cell, count in _distinct(column.filter(pa.array(~read))):
-            self._rest(cell, count, typed, dialect)
+            self._rest(cell, count, type_name, dialect)
 
     def take_numbers(self, cells: np.ndarray) -> None:
         """Count some numbers, NaN where a cell is missing."""
@@ -396,7 +398,7 @@ class _Tally:
         if self.kind is None or not self.kind.values:
             self.outside += int(np.count_nonzero((cells < self.low) | (cells > self.high)))
 
-    def _rest(self, cell: object, count: int, typed: str, dialect: Dialect) -> None:
+    def _rest(self, cell: object, count: int, type_name: str, dialect: Dialect) -> None:
         """Count equal cells without a value."""
         text = cell if isinstance(cell, str) else ""
         number = number_of(text, dialect.decimal, dialect.thousands) if isinstance(cell, str) else cell
@@ -404,17 +406,17 @@ class _Tally:
             return
         if cell is None or number != number or (self.kind is not None and stands_for_missing(self.kind, cell)):
             self.missing += count
-        elif self.numeric and not typed and isinstance(number, float) and math.isinf(number):
+        elif self.numeric and not type_name and isinstance(number, float) and math.isinf(number):
             self.infinite += count
         else:
             self.unreadable += count
             look = UNLISTED if self.kind and self.kind.values else UNDATED if self.kind and not self.numeric else None
-            self.looks[look or kind_of(text, typed, dialect.decimal)] += count
+            self.looks[look or kind_of(text, type_name, dialect.decimal)] += count
 
     def result(self) -> ColumnCheck:
         """Return the counts."""
         counts = self.numbers, self.missing, self.infinite, self.unreadable
-        return ColumnCheck(self.name, *counts, dict(self.looks.most_common()), self.codes.found(), self.outside)
+        return ColumnCheck(self.name, *counts, dict(self.looks.most_common()), self.codes.occurrences(), self.outside)
 
 
 def _distinct(column: pa.Array) -> Iterator[tuple[object, int]]:
@@ -428,6 +430,6 @@ def _distinct(column: pa.Array) -> Iterator[tuple[object, int]]:
         yield None, column.null_count
         yield _OTHER, len(column) - column.null_count
         return
-    counted = compute.value_counts(column)
-    for value, count in zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True):
+    counts = compute.value_counts(column)
+    for value, count in zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True):
         yield value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value, count

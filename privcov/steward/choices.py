@@ -1,7 +1,8 @@
 """What to declare before a release: row bound, rule for missing cells, weights of columns.
 
-Every choice is tried on the table that stands in for the private one, a simulated one or public rows, so it depends on
-public facts alone. What counts is the error of the correlations: weights change the unit of every other error.
+Every choice is tried on the table that stands in for the private one, a simulated one or public rows, so it
+depends on public facts alone. What counts is the error of the correlations: weights change the unit of every other
+error.
 """
 
 from __future__ import annotations
@@ -56,44 +57,44 @@ def choices(
 ) -> list[Choice]:
     """Return the changes of the declaration that together had the smallest error."""
     weights = _weights_for(table, facts) if weigh else ()
-    known: dict[_Way, Preview] = {}
+    previews: dict[_Way, Preview] = {}
 
     def under(way: _Way) -> PublicFacts:
         other = dataclasses.replace(facts, missing=way.missing)
         return with_fraction(weighed(other, weights) if way.weight else other, way.row_bound_fraction)
 
-    def tried(way: _Way) -> Preview:
-        if way not in known:
+    def preview_of(way: _Way) -> Preview:
+        if way not in previews:
             same = table.under(under(way))
             noise = noise_for(same, guarantee)
-            known[way] = preview(same, guarantee, noise, seed=seed, replicates=_TABLES)
-        return known[way]
+            previews[way] = preview(same, guarantee, noise, seed=seed, replicates=_TABLES)
+        return previews[way]
 
     def error(way: _Way) -> float:
-        return tried(way).correlation_error
+        return preview_of(way).correlation_error
 
-    declared = _Way(facts.missing, False, facts.row_bound_fraction)
+    current = _Way(facts.missing, False, facts.row_bound_fraction)
     rules = [facts.missing]
     if table.missing and facts.missing == "typical" and _can_measure(facts):
         rules.append("pairs")
     heavy = (False, True) if weights else (False,)
     best = min(itertools.starmap(_Way, itertools.product(rules, heavy, FRACTIONS)), key=error)
-    for name, value in declared._asdict().items():  # what hardly matters stays as it is declared
+    for name, value in current._asdict().items():  # what hardly matters stays as it is declared
         plainer = best._replace(**{name: value})
         if error(plainer) * WORTH <= error(best):
             best = plainer
-    found, now = [], declared
+    changes, now = [], current
     for name in reversed(_Way._fields):  # row bound first: the other choices help little while rows are long
-        if (value := getattr(best, name)) == getattr(declared, name):
+        if (value := getattr(best, name)) == getattr(current, name):
             continue
         then = now._replace(**{name: value})
         if name == "row_bound_fraction":
-            why = _why_bound(best.row_bound_fraction, declared.row_bound_fraction, tried(then))
+            why = _why_bound(best.row_bound_fraction, current.row_bound_fraction, preview_of(then))
         else:
             why = _why_weights(facts, weights) if name == "weight" else _why_pairs(table.missing)
-        found.append(Choice(name, weights if name == "weight" else value, error(then), error(now), why, under(then)))
+        changes.append(Choice(name, weights if name == "weight" else value, error(then), error(now), why, under(then)))
         now = then
-    return found
+    return changes
 
 
 def with_fraction(facts: PublicFacts, fraction: float) -> PublicFacts:
@@ -120,9 +121,9 @@ def _weights_for(table: ExampleRows, facts: PublicFacts) -> tuple[float, ...]:
     for _, kind in kinds_of(facts):
         own.append(float(np.sqrt(np.mean((spread[at : at + kind.width] / kind.weight) ** 2))))
         at += kind.width
-    known = np.array(own)
-    known = np.where(known > 0, known, known.max() or 1.0)
-    return tuple(min(float(f"{c:.2g}"), MAX_WEIGHT) for c in np.sqrt(known.max() / known))
+    sizes = np.array(own)
+    sizes = np.where(sizes > 0, sizes, sizes.max() or 1.0)
+    return tuple(min(float(f"{c:.2g}"), MAX_WEIGHT) for c in np.sqrt(sizes.max() / sizes))
 
 
 def _can_measure(facts: PublicFacts) -> bool:
@@ -146,8 +147,8 @@ def _why_weights(facts: PublicFacts, weights: tuple[float, ...]) -> str:
     )
 
 
-def _why_bound(fraction: float, declared: float, plan: Preview) -> str:
-    ratio = (fraction / declared) ** 2
+def _why_bound(fraction: float, current: float, plan: Preview) -> str:
+    ratio = (fraction / current) ** 2
     return (
         f"{percent(plan.clipped)} of the rows are longer than {fraction:g} of the longest possible one and are "
         f"shortened to it; the noise on every entry is {ratio:.2g} times as large."

@@ -96,9 +96,9 @@ class ExampleRows:
 
     table: PrivateDataset
     n: int
-    what: str
+    description: str
     public: bool = False
-    _found: np.ndarray | None = dataclasses.field(default=None)  # the covariance, in the data's units
+    _covariance: np.ndarray | None = dataclasses.field(default=None)  # the covariance, in the data's units
 
     def __post_init__(self) -> None:
         checks.whole("n", self.n, 2)
@@ -109,21 +109,21 @@ class ExampleRows:
     def of_public(cls, table: PrivateDataset, n: int) -> ExampleRows:
         """Return public rows in place of the private ones."""
         cells = cls(table, n, "")._cells
-        what, count = f"a public table of {len(cells):,} rows", len(cells)
+        description, count = f"a public table of {len(cells):,} rows", len(cells)
         if count > MAX_ROWS:
-            kept = np.sort(stream(0, "rows", 0, "plan", "public").choice(count, MAX_ROWS, replace=False))
-            of_class, each = (None if of is None else of[kept] for of in (table._class_of, table._rows_of_person))
+            sample = np.sort(stream(0, "rows", 0, "plan", "public").choice(count, MAX_ROWS, replace=False))
+            of_class, each = (None if of is None else of[sample] for of in (table._class_of, table._rows_of_person))
             # A person is there with the weight of the rows that were drawn.
             persons = MAX_ROWS if each is None else max(1, round(float(np.sum(1 / each[each > 0]))))
             facts = table.facts if table.facts.n is None else dataclasses.replace(table.facts, n=persons)
-            table = PrivateDataset(facts, table.name, cells[kept], of_class, None, each)
-        made = cls(table, n, what, True)
-        if made.weight and made.missing > MAX_MISSING:  # of no row the weight is refused
+            table = PrivateDataset(facts, table.name, cells[sample], of_class, None, each)
+        example = cls(table, n, description, True)
+        if example.weight and example.missing > MAX_MISSING:  # of no row the weight is refused
             raise ValueError(
-                f"{made.missing:.0%} of the cells of this table are missing or not as declared, and the most is "
+                f"{example.missing:.0%} of the cells of this table are missing or not as declared, and the most is "
                 f"{MAX_MISSING:.0%}. Check the kinds, the separator and the decimal mark."
             )
-        return made
+        return example
 
     @property
     def facts(self) -> PublicFacts:
@@ -154,15 +154,15 @@ class ExampleRows:
     def under(self, facts: PublicFacts) -> ExampleRows:
         """Return the same rows under other facts: another rule for missing cells, row bound, or weights."""
         facts = dataclasses.replace(facts, n=self.facts.n if facts.n is not None else None)
-        table, found = dataclasses.replace(self.table, facts=facts), self.facts.units.covariance(self.covariance)
-        return dataclasses.replace(self, table=table, _found=found)
+        table, covariance = dataclasses.replace(self.table, facts=facts), self.facts.units.covariance(self.covariance)
+        return dataclasses.replace(self, table=table, _covariance=covariance)
 
     @functools.cached_property
     def covariance(self) -> np.ndarray:
         """Covariance of the rows in working units, of the available cases and without a shortened row: the truth."""
         facts, rule = self.facts, self.facts.missing
-        if self._found is not None:
-            return self._found / np.outer(facts.scale, facts.scale)
+        if self._covariance is not None:
+            return self._covariance / np.outer(facts.scale, facts.scale)
         if rule != "drop-row":
             rule = "pairs" if self.missing and 2 * facts.d <= MAX_COLUMNS else "typical"
         units = facts.units.with_row_bound(facts.units.longest)
@@ -177,9 +177,9 @@ class ExampleRows:
         """Correlation matrix of the rows, d x d; a column that never changes has zeros."""
         spread = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
         spread = np.where(spread > 0, spread, np.inf)
-        found = self.covariance / np.outer(spread, spread)
-        np.fill_diagonal(found, 1.0)
-        return found
+        matrix = self.covariance / np.outer(spread, spread)
+        np.fill_diagonal(matrix, 1.0)
+        return matrix
 
     @functools.cached_property
     def clipped(self) -> float:
@@ -220,16 +220,16 @@ class ExampleRows:
     def weight(self) -> float:
         """The total weight of the rows: their number, or that of the persons, as far as they count."""
         (whole, anchor), w = self._summed, self.facts.width
-        if not (found := float(np.trace(whole[w:, w:])) / anchor**2):
+        if not (total := float(np.trace(whole[w:, w:])) / anchor**2):
             raise ValueError(
-                f"No row counts under the declaration, of {self.what}: none has an id, a listed class, or all its "
-                "cells where rows with a missing one are left out. Take another table, or another rule for missing "
+                f"No row counts under the declaration, of {self.description}: none has an id, a listed class, or all "
+                "its cells where rows with a missing one are left out. Take another table, or another rule for missing "
                 "cells."
             )
-        return found
+        return total
 
     @property
-    def counted(self) -> float:
+    def share(self) -> float:
         """Share of the rows, or of the weight of the persons, that counts: with all cells, a listed class and an id."""
         each = self.table._rows_of_person
         if each is None:
@@ -257,9 +257,9 @@ def entry_stds(noisy: Noisy) -> np.ndarray:
         return np.sqrt(available_cases(noisy.matrix, noisy.flags, row_bound=noisy.row_bound).variance)
     mean = unpack(noisy.matrix, centre="joint", row_bound=noisy.row_bound).mean
     edge = noisy.entry_std * noisy.row_bound / math.sqrt(noisy.matrix[-1, -1])
-    found = np.sqrt(noise_variance(mean, noisy.entry_std * noisy.row_bound**2, edge))
-    np.fill_diagonal(found, noisy.diagonal_std * noisy.row_bound**2)
-    return found
+    stds = np.sqrt(noise_variance(mean, noisy.entry_std * noisy.row_bound**2, edge))
+    np.fill_diagonal(stds, noisy.diagonal_std * noisy.row_bound**2)
+    return stds
 
 
 def planned_anchor(facts: PublicFacts, shape: str = "") -> float:
@@ -283,7 +283,7 @@ def kinds_of(facts: PublicFacts) -> Kinds:
 
 def invented(
     facts: PublicFacts,
-    wanted: Invention,
+    invention: Invention,
     usual: Sequence[tuple[Any, Any] | None] = (),
     seed: int = 0,
     *,
@@ -291,8 +291,8 @@ def invented(
 ) -> ExampleRows:
     """Draw rows of the declared kinds.
 
-    Behind the declared columns are normal variables with the correlations of ``wanted``. A number, whole number or date
-    varies by its ``spread``, in half-ranges about the typical value, after the transform; the levels of an ordinal
+    Behind the declared columns are normal variables with the correlations of ``invention``. A number, whole number or
+    date varies by its ``spread``, in half-ranges about the typical value, after the transform; the levels of an ordinal
     column are such numbers, rounded; where there are few, answers fill more of their range, and vary by 5/3 of it.
     ``usual`` has for each declared column the two values between which most people lie, or None; within them it then
     varies. Levels of a category are equally frequent; so are no and yes, unless a typical value is declared: nine in
@@ -300,13 +300,13 @@ def invented(
     """
     kinds = kinds_of(facts)
     rng, p = stream(seed, "rows", 0, "plan", "invented"), len(kinds)
-    root = np.linalg.cholesky(wanted.correlation(p) + 1e-12 * np.eye(p))
+    root = np.linalg.cholesky(invention.correlation(p) + 1e-12 * np.eye(p))
     latent = rng.standard_normal((rows, p)) @ root.T
-    gone = rng.random((rows, p)).argsort(axis=0) < round(wanted.missing * rows)  # the share is exact
+    gone = rng.random((rows, p)).argsort(axis=0) < round(invention.missing * rows)  # the share is exact
     cells, at = np.empty((rows, facts.d)), 0
     for j, ((_, kind), most) in enumerate(zip(kinds, usual or [None] * p, strict=True)):
         ends = slice(at, at + kind.width)
-        guess = min(OF_FEW * wanted.spread, 1.0) if is_few(kind) else wanted.spread
+        guess = min(OF_FEW * invention.spread, 1.0) if is_few(kind) else invention.spread
         cells[:, ends] = _column(kind, latent[:, j], guess if most is None else spread(kind, most))
         cells[gone[:, j], ends] = np.nan
         at = ends.stop
@@ -314,14 +314,14 @@ def invented(
     each = np.ones(rows, dtype=np.int64) if facts.person else None
     own = dataclasses.replace(facts, n=rows if facts.n is not None else None)
     within = ", within the typical ranges where they are declared" if any(usual) else ""
-    strength = "" if wanted.structure == "independent" else f"correlation {wanted.strength:g}, "
-    gaps = f", {100 * wanted.missing:g} % of the cells missing" if wanted.missing else ""
+    strength = "" if invention.structure == "independent" else f"correlation {invention.strength:g}, "
+    gaps = f", {100 * invention.missing:g} % of the cells missing" if invention.missing else ""
     kinds_too = ", of the declared kinds" if facts.kinds else ""
-    what = (
-        f"an invented table: {STRUCTURES[wanted.structure]}, {strength}deviation {wanted.spread:g} of half the range"
-        f"{kinds_too}{within}{gaps}"
+    description = (
+        f"an invented table: {STRUCTURES[invention.structure]}, {strength}deviation {invention.spread:g} of half the "
+        f"range{kinds_too}{within}{gaps}"
     )
-    return ExampleRows(PrivateDataset(own, "invented", cells, labels, None, each), wanted.n, what)
+    return ExampleRows(PrivateDataset(own, "invented", cells, labels, None, each), invention.n, description)
 
 
 def _column(kind: Kind, latent: np.ndarray, spread: float) -> np.ndarray:
@@ -333,6 +333,6 @@ def _column(kind: Kind, latent: np.ndarray, spread: float) -> np.ndarray:
     if kind.kind == YES_NO:
         yes = 0.5 if kind.typical is None else USUAL_SHARE if usual == high else 1 - USUAL_SHARE
         return (latent > NormalDist().inv_cdf(1 - yes)).astype(np.float64)[:, None]
-    found = np.clip(usual + spread * max(high - usual, usual - low) * latent, low, high)
+    cells = np.clip(usual + spread * max(high - usual, usual - low) * latent, low, high)
     whole = kind.kind in (ORDINAL, INTEGER) and kind.transform is None
-    return (np.clip(np.rint(found), low, high) if whole else found)[:, None]
+    return (np.clip(np.rint(cells), low, high) if whole else cells)[:, None]

@@ -199,8 +199,8 @@ def expect(
         checks.in_range("spread", spread, 0.001, 1.0)
     if row_bound_fraction is not None:
         checks.in_range("row_bound_fraction", row_bound_fraction, 0.001, 1.0)
-    facts = dataclasses.replace(_declared(d, spread, row_bound_fraction), n=n)
-    wanted = Invention(n, checks.one_of("structure", structure, tuple(STRUCTURES)), strength)
+    facts = dataclasses.replace(_public_facts(d, spread, row_bound_fraction), n=n)
+    invention = Invention(n, checks.one_of("structure", structure, tuple(STRUCTURES)), strength)
     seed = seed_of(random_state)
     if row_bound_search is None:
         row_bound_search = spread is not None and row_bound_fraction is None
@@ -209,10 +209,10 @@ def expect(
     request = private_request(method, facts, guarantee, parameters=own | search)
     if request.method.card.target != "covariance":
         raise ValueError(f"{request.method.card.label} estimates a precision matrix. Choose a covariance method.")
-    said, events = "", request.events()
-    if request.wanted.search:
+    suffix, events = "", request.events()
+    if request.query.search:
         bound = _bound_found(request, spread, structure, strength, seed)
-        said, law = ", by a search", request.noise(n, bound)
+        suffix, law = ", by a search", request.noise(n, bound)
         facts, row_bound_fraction = bound, bound.row_bound_fraction
         request = private_request(method, facts, guarantee, parameters=own)
     else:
@@ -220,15 +220,17 @@ def expect(
     count = max(10, min(_MOST, _WORK // d**2)) if releases is None else checks.whole("releases", releases, 2, 10_000)
     per = math.ceil(count / _TABLES)
     tables = _tables(n, d, spread, row_bound_fraction, structure, strength, seed)
-    population = wanted.correlation(d) * (spread or 1.0) ** 2 / facts.scale[0] ** 2
+    population = invention.correlation(d) * (spread or 1.0) ** 2 / facts.scale[0] ** 2
     if target == "population":
         tables = [dataclasses.replace(table, covariance=population) for table in tables]
     with _one_blas_thread():
-        found = [_released(request, table, law, range(per * j, per * (j + 1)), seed) for j, table in enumerate(tables)]
-    errors, squares = (np.concatenate(part) for part in zip(*found, strict=True))
-    means = [one.mean() for one, _ in found]
+        results = [
+            _release_errors(request, table, law, range(per * j, per * (j + 1)), seed) for j, table in enumerate(tables)
+        ]
+    errors, squares = (np.concatenate(part) for part in zip(*results, strict=True))
+    means = [one.mean() for one, _ in results]
     low, high = (float(q) for q in np.quantile(errors, (0.05, 0.95)))
-    size = float(np.linalg.norm(wanted.correlation(d)))
+    size = float(np.linalg.norm(invention.correlation(d)))
     return Expectation(
         n,
         d,
@@ -250,7 +252,7 @@ def expect(
                 if spread is None
                 else f"deviation {spread:g} of half a range, cells cut at the bounds"
             )
-            + f"; rows are shortened to {facts.units.row_bound / facts.units.longest:.2g} of the longest{said}"
+            + f"; rows are shortened to {facts.units.row_bound / facts.units.longest:.2g} of the longest{suffix}"
         ),
         errors=errors,
     )
@@ -271,22 +273,22 @@ def _bound_found(
     request: PrivateRequest, spread: float | None, structure: str, strength: float, seed: int
 ) -> PublicFacts:
     """Return the facts under the row bound that a search finds in an invented table, up to the noise of its counts."""
-    facts, wanted = request.input.facts, request.wanted
+    facts, query = request.input.facts, request.query
     assert facts.n is not None, "the number of rows is public"
     y = _rows(min(facts.n, max(ROWS, _CELLS // facts.d)), facts, spread, structure, strength, _TABLES * seed)
     squares = np.minimum((y * y).sum(axis=1) / facts.row_bound**2, 1.0) * UNIT**2
     counts = counts_of(squares, None, BINS) * (facts.n / len(y))
-    first, rest = shares(wanted.share, wanted.search)
-    return facts.shortened(2.0 ** (-halvings_of(counts.tolist(), facts, counts_event(facts, first), rest) / 2))
+    first, rest = shares(query.share, query.search)
+    return facts.with_shorter_bound(2.0 ** (-halvings_of(counts.tolist(), facts, counts_event(facts, first), rest) / 2))
 
 
 def _rows(
     rows: int, facts: PublicFacts, spread: float | None, structure: str, strength: float, seed: int
 ) -> np.ndarray:
     """Return invented normal rows in working units."""
-    drawn = stream(seed, "rows", 0, "expect", "invented").standard_normal((rows, facts.d))
+    normals = stream(seed, "rows", 0, "expect", "invented").standard_normal((rows, facts.d))
     correlation = Invention(rows, structure, strength).correlation(facts.d)
-    cells = (spread or 1.0) * drawn @ np.linalg.cholesky(correlation + 1e-12 * np.eye(facts.d)).T
+    cells = (spread or 1.0) * normals @ np.linalg.cholesky(correlation + 1e-12 * np.eye(facts.d)).T
     return facts.units.to_working(cells)
 
 
@@ -345,14 +347,14 @@ def _table(
     rows: int, d: int, spread: float | None, fraction: float | None, structure: str, strength: float, seed: int
 ) -> _Table:
     """Return an invented table of normal rows under the declaration."""
-    facts = _declared(d, spread, fraction)
+    facts = _public_facts(d, spread, fraction)
     y = _rows(rows, facts, spread, structure, strength, seed)
     joint = np.hstack([y / facts.row_bound, np.ones((rows, 1))])
     joint[:, :-1] /= np.maximum(1.0, np.linalg.norm(joint[:, :-1], axis=1))[:, None]
     return _Table(np.cov(y, rowvar=False, bias=True).reshape(d, d), joint.T @ joint / rows)
 
 
-def _released(
+def _release_errors(
     request: PrivateRequest, table: _Table, law: NoiseDistribution, repeats: range, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the errors of simulated releases of one table, and the mean squared errors of their correlations."""
@@ -364,25 +366,25 @@ def _released(
     exact = table.moment * np.outer(edge, edge)
     errors, squares = np.empty(len(repeats)), np.zeros(len(repeats))
     for k, repeat in enumerate(repeats):
-        released = release(exact + law.draw(stream(seed, "noise", repeat, "plan", "twin")), None)
-        errors[k] = table.error_of(released)
+        estimate = release(exact + law.draw(stream(seed, "noise", repeat, "plan", "twin")), None)
+        errors[k] = table.error_of(estimate)
         if off.any():
-            squares[k] = float(np.mean((correlation(released, floor=floor) - true)[off] ** 2))
+            squares[k] = float(np.mean((correlation(estimate, floor=floor) - true)[off] ** 2))
     return errors, squares
 
 
 @lru_cache(maxsize=16)
-def _declared(d: int, spread: float | None, fraction: float | None = None) -> PublicFacts:
+def _public_facts(d: int, spread: float | None, fraction: float | None = None) -> PublicFacts:
     """Return the facts of a declaration of d columns: bounds alone, or where nine in ten cells of each lie."""
     limits = {"usual": (-NINE_IN_TEN, NINE_IN_TEN)} if spread is None else {"low": -1.0, "high": 1.0}
     columns = tuple(Column(f"x{j + 1}", **limits) for j in range(d))
-    declared = Declaration("expected", "one row", columns, row_bound_fraction=fraction or fraction_of(columns))
-    return declared.on_rows(np.zeros((1, d)), None).facts
+    declaration = Declaration("expected", "one row", columns, row_bound_fraction=fraction or fraction_of(columns))
+    return declaration.on_rows(np.zeros((1, d)), None).facts
 
 
 def fraction_declared(d: int, spread: float | None) -> float:
     """Return the row bound that follows from the declaration, as a part of the longest row."""
-    return _declared(d, spread).units.row_bound / _declared(d, spread).units.longest
+    return _public_facts(d, spread).units.row_bound / _public_facts(d, spread).units.longest
 
 
 def least_level(error: float, n: int, d: int, guarantee: Guarantee, **supposed: Any) -> Expectation:
@@ -415,7 +417,7 @@ def _least(error: float, at: Callable[..., Expectation], low: float, high: float
 
     A few releases find about where it is, and how fast errors fall there; all of them end the search.
     """
-    found: dict[float, Expectation] = {}
+    expectations: dict[float, Expectation] = {}
 
     @cache
     def rough(log: float) -> float:
@@ -423,8 +425,8 @@ def _least(error: float, at: Callable[..., Expectation], low: float, high: float
 
     @cache
     def excess(log: float) -> float:
-        found[log] = at(_rounded_up(math.exp(log)))
-        return math.log(found[log].error / error)
+        expectations[log] = at(_rounded_up(math.exp(log)))
+        return math.log(expectations[log].error / error)
 
     low, high = math.log(low), math.log(high)
     if rough(high) > 0 or rough(low) <= 0:
@@ -437,14 +439,14 @@ def _least(error: float, at: Callable[..., Expectation], low: float, high: float
         if -2 * _NEAR * slope <= excess(value) <= 0:
             break
         value = min(max(value + excess(value) / slope + _NEAR / 2, low), high)
-    within = [log for log in found if found[log].error <= error]
+    within = [log for log in expectations if expectations[log].error <= error]
     if within:
-        return found[min(within)]
-    above, value = max(found), high  # near a floor, where errors hardly fall any more
+        return expectations[min(within)]
+    above, value = max(expectations), high  # near a floor, where errors hardly fall any more
     while excess(value) <= 0 and value - above > 2 * _NEAR:
         middle = (above + value) / 2
         above, value = (above, middle) if excess(middle) <= 0 else (middle, value)
-    return found[value]
+    return expectations[value]
 
 
 def _rounded_up(value: float) -> float:

@@ -70,8 +70,8 @@ class Preview:
     def entry_std(self) -> float:
         """Root mean square of the noise on the covariances, in working units."""
         off = ~np.eye(self.table.d, dtype=bool) if self.table.d > 1 else np.eye(1, dtype=bool)
-        known = self.noise[off & np.isfinite(self.noise)]
-        return float(np.sqrt(np.mean(known**2))) if len(known) else math.inf
+        finite = self.noise[off & np.isfinite(self.noise)]
+        return float(np.sqrt(np.mean(finite**2))) if len(finite) else math.inf
 
     def survives(self, strength: float) -> float:
         """Return the probability that a pair of columns of this correlation is seen; see ``visible``."""
@@ -93,20 +93,20 @@ def noise_for(table: ExampleRows, guarantee: Guarantee) -> NoiseDistribution:
     A row does not count without an id, a listed class, or all its cells where the rule leaves such rows out. The
     planned rows count in the same share as the rows of the table.
     """
-    return planned_noise(table.facts, guarantee, table.n * table.counted)
+    return planned_noise(table.facts, guarantee, table.n * table.share)
 
 
 def searched(table: ExampleRows, guarantee: Guarantee) -> tuple[ExampleRows, NoiseDistribution]:
     """Return the table under the row bound that a search finds in it, up to its noise, and the noise of the release."""
     facts = dataclasses.replace(table.facts, n=table.facts.n and table.n)
     request = usual_request(facts, guarantee, search=True)
-    if not (wanted := request.wanted).search:
+    if not (query := request.query).search:
         return table, noise_for(table, guarantee)
-    first, rest = shares(wanted.share, wanted.search)
-    counts = norm_counts(table.table) * (table.n * table.counted / table.weight)
+    first, rest = shares(query.share, query.search)
+    counts = norm_counts(table.table) * (table.n * table.share / table.weight)
     halved = halvings_of(counts.tolist(), facts, counts_event(facts, first), rest)
-    bound = facts.shortened(2.0 ** (-halved / 2))
-    return table.under(bound), request.noise(table.n * table.counted, bound)
+    bound = facts.with_shorter_bound(2.0 ** (-halved / 2))
+    return table.under(bound), request.noise(table.n * table.share, bound)
 
 
 def planned_trade_off(facts: PublicFacts, guarantee: Guarantee) -> Guarantee | GaussianDP | None:
@@ -129,12 +129,12 @@ def preview(
     stds, of_pairs, fade = _noise(table, distribution)
     noise = float(np.median(of_pairs))
     least, most = (float(np.quantile(of_pairs, q, method="nearest")) for q in (0.05, 0.95))
-    pairs = table.n * table.counted * ((1 - table.missing) ** 2 if table.facts.flagged else 1.0)
+    pairs = table.n * table.share * ((1 - table.missing) ** 2 if table.facts.flagged else 1.0)
     sampling = 1 / math.sqrt(pairs)
     count = replicates or int(min(max(_WORK / table.d**3, _FEWEST), _MAX_REPLICATES))
     request = usual_request(dataclasses.replace(table.facts, n=table.facts.n and table.n), guarantee)
     release = simulated_release(request, distribution, table.n)
-    found = [_compared(table, release, table.noisy(distribution, seed, k)) for k in range(count)]
+    draws = [_compared(table, release, table.noisy(distribution, seed, k)) for k in range(count)]
     truth = table.covariance
     return Preview(
         guarantee,
@@ -145,12 +145,12 @@ def preview(
         sampling_std=sampling,
         fade=fade,
         visible=(seen_from(table.d) + _Z80) * math.hypot(noise, sampling) / fade if fade > 0 else math.inf,
-        error=float(np.mean([error for error, *_ in found])),
-        correlation_error=math.sqrt(float(np.mean([square for _, square, _ in found]))),
+        error=float(np.mean([error for error, *_ in draws])),
+        correlation_error=math.sqrt(float(np.mean([square for _, square, _ in draws]))),
         trivial=float(np.linalg.norm(truth - np.diag(np.diag(truth))) / np.linalg.norm(truth)),
         clipped=table.clipped,
         replicates=count,
-        draw=found[0][2],
+        draw=draws[0][2],
     )
 
 
@@ -160,15 +160,15 @@ def _noise(table: ExampleRows, distribution: NoiseDistribution) -> tuple[np.ndar
     A release divides by its own variances, of filled cells and shortened rows.
     """
     exact = table.noisy(distribution, None)
-    stds, left = entry_stds(exact), covariance_of(exact)
-    spread, true = np.sqrt(np.maximum(np.diag(left), 0.0)), table.correlation
+    stds, covariance = entry_stds(exact), covariance_of(exact)
+    spread, true = np.sqrt(np.maximum(np.diag(covariance), 0.0)), table.correlation
     off, scale = ~np.eye(table.d, dtype=bool) if table.d > 1 else np.eye(1, dtype=bool), np.outer(spread, spread)
-    known = np.isfinite(stds) & (scale > 0) & off
-    if not known.any():
+    finite = np.isfinite(stds) & (scale > 0) & off
+    if not finite.any():
         return stds, np.array([math.inf]), 1.0
-    size = float(np.sum(true[known] ** 2))
-    fade = float(np.sum(left[known] / scale[known] * true[known])) / size if size > 0 else 1.0
-    return stds, stds[known] / scale[known], fade
+    size = float(np.sum(true[finite] ** 2))
+    fade = float(np.sum(covariance[finite] / scale[finite] * true[finite])) / size if size > 0 else 1.0
+    return stds, stds[finite] / scale[finite], fade
 
 
 def seen_from(d: int) -> float:
@@ -229,21 +229,21 @@ def simulated_release(
     return covariance
 
 
-def _answered(noisy: Noisy) -> np.ndarray:
+def _answer_correlations(noisy: Noisy) -> np.ndarray:
     """Return the correlations in the bundle of one simulated release, as `derive` does, but for the last digits."""
     off, joint, r = ~np.eye(noisy.d, dtype=bool), "joint", noisy.row_bound
     if noisy.flags is not None:
-        found = available_cases(noisy.matrix, noisy.flags, row_bound=r)
-        raw, stds, mean = np.nan_to_num(found.covariance), np.sqrt(np.nan_to_num(found.variance)), found.mean
+        cases = available_cases(noisy.matrix, noisy.flags, row_bound=r)
+        raw, stds, mean = np.nan_to_num(cases.covariance), np.sqrt(np.nan_to_num(cases.variance)), cases.mean
         covariance, own = clip_psd(raw), stds.diagonal()
-        known = not found.refused.any() and own.max() < stds[off].min(initial=math.inf)
+        accurate = not cases.refused.any() and own.max() < stds[off].min(initial=math.inf)
     else:
         moments = unpack(noisy.matrix, centre=joint, row_bound=r)
         raw, mean = moments.target, moments.mean
         covariance = unpack(clip_psd(noisy.matrix), centre=joint, row_bound=r).target
         own = np.broadcast_to(noisy.diagonal_std * r**2, noisy.d)
-        known = bool(own.max() < noisy.entry_std * r**2)
-    variances = np.diag(raw if known else covariance)
+        accurate = bool(own.max() < noisy.entry_std * r**2)
+    variances = np.diag(raw if accurate else covariance)
     if noisy.two is not None and mean is not None:
         covariance = with_identities(covariance, within_values(mean, noisy.two), noisy.two)
         variances = np.where(noisy.two.span > 0, np.diag(covariance), variances)
@@ -257,7 +257,7 @@ def _compared(
     table: ExampleRows, release: Callable[[np.ndarray, Flags | None], np.ndarray], noisy: Noisy
 ) -> tuple[float, float, np.ndarray]:
     """Return (relative error, mean squared correlation error, correlation errors) of a simulated release."""
-    sample, covariance, correlation = table.covariance, release(noisy.matrix, noisy.flags), _answered(noisy)
+    sample, covariance, correlation = table.covariance, release(noisy.matrix, noisy.flags), _answer_correlations(noisy)
     spread = np.sqrt(np.maximum(np.diag(sample), 0.0))
     scale = np.outer(spread, spread)
     there = (scale > 0) & ~np.eye(noisy.d, dtype=bool)

@@ -61,13 +61,13 @@ def read_token() -> str:
 def _check(path: Path, mode: int) -> None:
     """Raise TokenFileError for another owner, other rights or a link."""
     status = path.lstat()
-    what, found = ("folder" if mode == _FOLDER else "file"), stat.S_IMODE(status.st_mode)
+    kind, rights = ("folder" if mode == _FOLDER else "file"), stat.S_IMODE(status.st_mode)
     if not (stat.S_ISDIR if mode == _FOLDER else stat.S_ISREG)(status.st_mode) or status.st_uid != os.geteuid():
         raise TokenFileError(
-            f"{path} must be a {what} of the user who runs PrivCov, and is none. Remove it; the next start makes it."
+            f"{path} must be a {kind} of the user who runs PrivCov, and is none. Remove it; the next start makes it."
         )
-    if found != mode:
+    if rights != mode:
         raise TokenFileError(
-            f"The {what} {path} must have mode {mode:04o}, and has {found:04o}. Check that nobody else has changed it, "
-            f"then run: chmod {mode:o} {shlex.quote(str(path))}"
+            f"The {kind} {path} must have mode {mode:04o}, and has {rights:04o}. Check that nobody else has changed "
+            f"it, then run: chmod {mode:o} {shlex.quote(str(path))}"
         )

@@ -25,17 +25,17 @@ class LookError(ValueError):
 class Look:
     """Exact answers and one throw-away draw, not private.
 
-    raw, kept, draw: correlations d x d, of the rows as they are, of the clipped rows, and of one throw-away release;
+    raw, clipped, draw: correlations d x d, of the rows as they are, of the clipped rows, and of one throw-away release;
     the last two from the measurement of a release, without its noise and with it.
-    clipped: fraction of each column's cells beyond its bounds. missing: fraction of its cells that are missing.
+    beyond:  fraction of each column's cells beyond its bounds. missing: fraction of its cells that are missing.
     bias:    relative Frobenius change of the covariance (working units) by clipping. noise: the same by the draw.
     rows:    how many rows were used.
     """
 
     raw: np.ndarray
-    kept: np.ndarray
-    draw: np.ndarray
     clipped: np.ndarray
+    draw: np.ndarray
+    beyond: np.ndarray
     missing: np.ndarray
     bias: float
     noise: float
@@ -48,16 +48,16 @@ def owner_look(private: PrivateDataset, guarantee: Guarantee, rng: np.random.Gen
     if facts.bounds is None:
         raise LookError("The owner's view needs bounds per column: without them there is no clipping to show.")
     cells = private._rows
-    used = np.ones(len(cells), dtype=bool) if private._class_of is None else private._class_of >= 0
+    mask = np.ones(len(cells), dtype=bool) if private._class_of is None else private._class_of >= 0
     each = private._rows_of_person
     weight = np.ones(len(cells)) if each is None else np.minimum(each, 1) / np.maximum(each, 1)
-    used &= weight > 0  # a row without an id counts as none
+    mask &= weight > 0  # a row without an id counts as none
     holes = ~np.isfinite(cells)
     if facts.missing == "drop-row":
-        used &= ~holes.any(axis=1)
-    if used.sum() < 2:
+        mask &= ~holes.any(axis=1)
+    if mask.sum() < 2:
         raise LookError("Fewer than two rows are left by the declared rules, so there is nothing to look at.")
-    cells, holes, weight = cells[used], holes[used], weight[used, None]
+    cells, holes, weight = cells[mask], holes[mask], weight[mask, None]
     y = np.where(holes, 0.0, (np.where(holes, 0.0, cells) - facts.origin) / facts.scale)
     low, high = ((facts.bounds - facts.origin[:, None]) / facts.scale[:, None]).T
     beyond = ((y < low) | (y > high)).mean(axis=0)
@@ -71,15 +71,15 @@ def owner_look(private: PrivateDataset, guarantee: Guarantee, rng: np.random.Gen
     both = np.maximum(there.T @ (weight * there), 1e-300)  # weight of the rows that have both columns
     means = (y.T @ (weight * there)) / both
     raw = y.T @ (weight * y) / both - means * means.T
-    kept, drawn = (derive(same.noisy(distribution, seed)) for seed in (None, int(rng.integers(2**62))))
+    clipped, noisy = (derive(same.noisy(distribution, seed)) for seed in (None, int(rng.integers(2**62))))
     return Look(
         _correlation(raw),
-        kept.correlation,
-        drawn.correlation,
+        clipped.correlation,
+        noisy.correlation,
         beyond,
         holes.mean(axis=0),
-        _relative(kept.covariance - raw, raw),
-        _relative(drawn.covariance - kept.covariance, kept.covariance),
+        _relative(clipped.covariance - raw, raw),
+        _relative(noisy.covariance - clipped.covariance, clipped.covariance),
         len(y),
     )
 

@@ -14,7 +14,7 @@ from privcov.core.parameters import build
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import Method
 from privcov.releases.public import build_method
-from privcov.studies.draws import Draw, Run, computed, fill_draw
+from privcov.studies.draws import Draw, Run, fill_draw, run_draws
 from privcov.studies.store import Store, guarantee_part, key_of, method_part, place_part
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ _TAKEN = ("source", "method", "guarantee", "epsilon", "delta", "rho", "replicate
 
 def build_entry(entry: Entry) -> tuple[str, Method, dict]:
     """Return (label, built method, options) of one entry of a plan's ``methods``."""
-    key, given = (entry, {}) if isinstance(entry, str) else entry
-    options = {k: given[k] for k in _OPTIONS if k in given}
-    own = {k: v for k, v in given.items() if k not in options}
-    label = key + "".join(f" {k}={v}" for k, v in sorted(given.items()))
+    key, parameters = (entry, {}) if isinstance(entry, str) else entry
+    options = {k: parameters[k] for k in _OPTIONS if k in parameters}
+    own = {k: v for k, v in parameters.items() if k not in options}
+    label = key + "".join(f" {k}={v}" for k, v in sorted(parameters.items()))
     return label, build_method(key, own), options
 
 
@@ -66,7 +66,7 @@ def cells(
     lists = [_List(plan) for plan in plans]
     starts = [0, *itertools.accumulate(len(one) for one in lists)]
     draws = []
-    for which, (one, start) in enumerate(zip(lists, starts[:-1], strict=True)):
+    for index, (one, start) in enumerate(zip(lists, starts[:-1], strict=True)):
         for draw in one.draws(start):
             missing = []
             for run in draw.runs:
@@ -74,15 +74,15 @@ def cells(
                 if results is None:
                     missing.append(run)
                 else:
-                    yield one.cell(run.position - start, results, which, reused=True)
+                    yield one.cell(run.position - start, results, index, reused=True)
             if missing:
                 draws.append(dataclasses.replace(draw, runs=tuple(missing)))
-    for position, results in computed(draws, workers):
-        which = bisect.bisect_right(starts, position) - 1
-        one, own = lists[which], position - starts[which]
+    for position, results in run_draws(draws, workers):
+        index = bisect.bisect_right(starts, position) - 1
+        one, own = lists[index], position - starts[index]
         if store is not None:
             store.put(one.keys(own), results)
-        yield one.cell(own, results, which, reused=False)
+        yield one.cell(own, results, index, reused=False)
 
 
 def rows_of(plan: Plan, replicate: int) -> list[dict]:
@@ -102,9 +102,11 @@ class _List:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.spots = list(_spots(plan))
-        built = [(*entry, method_part(*entry[1:])) for entry in _entries(plan)]
+        entries = [(*entry, method_part(*entry[1:])) for entry in _entries(plan)]
         levels = [(guarantee, guarantee_part(guarantee)) for guarantee in plan.guarantees]
-        self.pairs = [pair for pair in itertools.product(built, levels) if not pair[0][1].card.refuses(pair[1][0].kind)]
+        self.pairs = [
+            pair for pair in itertools.product(entries, levels) if not pair[0][1].card.refuses(pair[1][0].kind)
+        ]
 
     def __len__(self) -> int:
         return self.plan.replicates * len(self.spots) * len(self.pairs)
@@ -120,11 +122,11 @@ class _List:
         replicate, (*_, spot), (*_, part), (_, level) = self._at(position)
         return [key_of(spot, part, level, replicate, metric) for metric in self.plan.metrics]
 
-    def cell(self, position: int, results: list[tuple], which: int, *, reused: bool) -> Cell:
+    def cell(self, position: int, results: list[tuple], index: int, *, reused: bool) -> Cell:
         """Return the cell of one run from its values."""
-        replicate, (named, *_), (label, *_), (guarantee, _) = self._at(position)
+        replicate, (part, *_), (label, *_), (guarantee, _) = self._at(position)
         rows = _rows(label, guarantee, replicate, self.plan.metrics, results)
-        return Cell([{"source": self.plan.source, **named, **row} for row in rows], reused, position, which)
+        return Cell([{"source": self.plan.source, **part, **row} for row in rows], reused, position, index)
 
     def draws(self, start: int) -> Iterator[Draw]:
         """Yield all draws from the run ``start`` on, whatever the store has; points with equal rows share one."""
@@ -162,9 +164,9 @@ def _spots(plan: Plan) -> Iterator[tuple]:
 
 
 def _rows(label: str, guarantee: Guarantee, replicate: int, metrics: list, results: list[tuple]) -> list[dict]:
-    named = {"method": label, **_columns(guarantee), "replicate": replicate}
+    common = {"method": label, **_columns(guarantee), "replicate": replicate}
     return [
-        {**named, "target": target, "metric": metric, "value": value, "problem": text}
+        {**common, "target": target, "metric": metric, "value": value, "problem": text}
         for metric, (target, value, text) in zip(metrics, results, strict=True)
     ]
 

@@ -56,7 +56,7 @@ class Draw:
         return getattr(self.source, "n", 1) * getattr(self.source, "d", 1) * len(self.runs)
 
 
-def computed(draws: list[Draw], workers: int | None) -> Iterator[tuple[int, list]]:
+def run_draws(draws: list[Draw], workers: int | None) -> Iterator[tuple[int, list]]:
     """Yield (position, result of `fill`) of every run, in this process until starting others is worth it."""
     todo = deque(draws)
     count = parallel.workers() if workers is None else workers
@@ -85,8 +85,8 @@ def _computed_here(todo: deque[Draw], *, alone: bool) -> Iterator[tuple[int, lis
         for own, (position, results) in enumerate(_fill_each(draw), start=1):
             done += 1
             yield position, results
-            spent = time.monotonic() - began
-            if not alone and min(spent, spent / done * (total - done)) > PATIENCE:
+            elapsed = time.monotonic() - began
+            if not alone and min(elapsed, elapsed / done * (total - done)) > PATIENCE:
                 if rest := draw.runs[own:]:
                     todo.appendleft(dataclasses.replace(draw, runs=rest))
                 return
@@ -109,13 +109,13 @@ _DRAWN = threading.local()  # the last rows of a worker: parts of one draw often
 def _fill_each(draw: Draw, *, keep: bool = False) -> Iterator[tuple[int, list[tuple[str, float, str]]]]:
     """Yield (position, result of `fill`) of the runs of a draw."""
     name = (draw.source, draw.seed, draw.replicate)
-    drawn = _DRAWN.rows if keep and getattr(_DRAWN, "name", None) == name else None
+    source_rows = _DRAWN.rows if keep and getattr(_DRAWN, "name", None) == name else None
     for run in draw.runs:
-        if drawn is None:
-            drawn = make_dataset(draw.source, seed=draw.seed, repeat=draw.replicate, row_bound=run.bound)
+        if source_rows is None:
+            source_rows = make_dataset(draw.source, seed=draw.seed, repeat=draw.replicate, row_bound=run.bound)
             if keep:
-                _DRAWN.name, _DRAWN.rows = name, drawn
-        dataset = drawn if drawn.row_bound == run.bound else drawn.with_row_bound(run.bound)
+                _DRAWN.name, _DRAWN.rows = name, source_rows
+        dataset = source_rows if source_rows.row_bound == run.bound else source_rows.with_row_bound(run.bound)
         if draw.sizes is None:
             rows, measure = dataset, to_reference(dataset)
         else:

@@ -133,7 +133,7 @@ class Plan:
             object.__setattr__(self, name, _as_list(name, getattr(self, name)))
         for name in ("source_params", "vary"):
             if not isinstance(getattr(self, name), dict):
-                raise ValueError(f"{name} must be a dict of names, got {checks.told(getattr(self, name))}.")
+                raise ValueError(f"{name} must be a dict of names, got {checks.describe(getattr(self, name))}.")
         if isinstance(self.source, PrivateDataset):
             raise TypeError(
                 f"source must be a key of privcov.sources(), got a PrivateDataset: a plan runs on simulated and public "
@@ -165,7 +165,7 @@ class Plan:
         self._check_split()
         for guarantee in self.guarantees:
             if not isinstance(guarantee, Guarantee):
-                raise TypeError(f"guarantees must hold PureDP, ApproxDP or ZCDP, got {checks.told(guarantee)}.")
+                raise TypeError(f"guarantees must hold PureDP, ApproxDP or ZCDP, got {checks.describe(guarantee)}.")
 
     @property
     def sizes(self) -> classification.SplitSizes | None:
@@ -256,12 +256,12 @@ class Plan:
             fields = json.loads(text)
         except json.JSONDecodeError as problem:
             raise ValueError(f"A plan must be JSON, and this text is not: {problem}.") from None
-        known = [f.name for f in dataclasses.fields(cls)]
+        names = [f.name for f in dataclasses.fields(cls)]
         if not isinstance(fields, dict):
-            raise ValueError(f"A plan must be a JSON object with the fields {', '.join(known)}.")
+            raise ValueError(f"A plan must be a JSON object with the fields {', '.join(names)}.")
         for name in fields:
-            if name not in known:
-                raise ValueError(f"A plan has no field {name!r}. It has {', '.join(known)}.")
+            if name not in names:
+                raise ValueError(f"A plan has no field {name!r}. It has {', '.join(names)}.")
         if "methods" in fields:
             fields["methods"] = [_entry(m) for m in _as_list("methods", fields["methods"])]
         if "source" not in fields:
@@ -283,7 +283,7 @@ def _bound(name: str, value: object) -> float:
 
 def _as_list(name: str, values: Any) -> list:
     if isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__"):
-        raise ValueError(f"{name} must be a list, got {checks.told(values)}.")
+        raise ValueError(f"{name} must be a list, got {checks.describe(values)}.")
     items = list(values)
     if not items:
         raise ValueError(f"{name} must hold at least one value.")
@@ -296,7 +296,7 @@ def _entry(entry: Any) -> Entry:
         return entry
     if isinstance(entry, (list, tuple)) and len(entry) == 2 and isinstance(entry[1], dict):
         return entry[0], entry[1]
-    raise ValueError(f"methods must hold keys or (key, {{parameters}}), got {checks.told(entry)}.")
+    raise ValueError(f"methods must hold keys or (key, {{parameters}}), got {checks.describe(entry)}.")
 
 
 @checks.explained
@@ -363,10 +363,10 @@ def tables(
 
 def collect(arriving: Generator[Cell, None, None], total: int, progress: OnCell | None) -> list[Cell]:
     """Collect all cells and return them in the order of the table, in whatever order they were finished."""
-    kept = []
+    results = []
     with contextlib.closing(arriving):
         for done, cell in enumerate(arriving, start=1):
-            kept.append(cell)
+            results.append(cell)
             if progress is not None:
                 progress(done, total, cell)
-    return sorted(kept, key=lambda cell: cell.place)
+    return sorted(results, key=lambda cell: cell.place)

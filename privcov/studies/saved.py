@@ -18,11 +18,11 @@ _FORM = "A field holds a value of the wrong form: compare it with a study that w
 def read(content: str | bytes) -> tuple[Plan, ...]:
     """Return the plans of a text by `write`. Raises ValueError with one sentence that names what is wrong."""
     try:
-        parsed = json.loads(content)
+        value = json.loads(content)
     except (ValueError, RecursionError) as problem:
         why = problem if isinstance(problem, json.JSONDecodeError) else "a number or a list in it has no end"
         raise ValueError(f"A plan must be JSON, and this text is not: {why}.") from None
-    entries = parsed if isinstance(parsed, list) else [parsed]
+    entries = value if isinstance(value, list) else [value]
     if not entries:
         raise ValueError("A saved study holds at least one plan, and this list is empty.")
     plans = []

@@ -267,25 +267,25 @@ class Dataset(InUnits):
         RowsClippedWarning
             Without a bound, with the share of the rows that R = 1 scales down.
         """
-        named = in_memory.names_in(X) if columns is None and kinds is None and missing_codes else columns
-        typed = _typed(kinds, missing_codes, named, bounds, typical)
-        if typed:
+        column_names = in_memory.names_in(X) if columns is None and kinds is None and missing_codes else columns
+        column_kinds = _column_kinds(kinds, missing_codes, column_names, bounds, typical)
+        if column_kinds:
             from privcov.tables.readers.coding import coded_table
 
-            rows, own = coded_table(X, typed), measured_names(typed)
+            rows, own = coded_table(X, column_kinds), measured_names(column_kinds)
         else:
             rows, own = in_memory.numbers_of(X)
         n, d = rows.shape
         if truth is not None and (not isinstance(truth, Truth) or truth.covariance.shape != (d, d)):
             raise ValueError(f"truth must be a privcov.Truth of {d} columns, got {type(truth).__name__}.")
-        names = own if typed and own else names_of(columns, own, d)
+        names = own if column_kinds and own else names_of(columns, own, d)
         if 0 in rows.shape:
             raise ValueError(f"X must be a table of n rows and d columns, got shape {rows.shape}.")
         if labels is not None and (isinstance(labels, str) or len(labels) != n):
-            given = f"the text {labels!r}. Give the column itself" if isinstance(labels, str) else len(labels)
-            raise ValueError(f"labels must have one entry per row ({n}), got {given}.")
-        units = _units(names, row_bound, bounds, typical, mean_is_zero, typed)
-        if typed and (empty := np.flatnonzero(np.isnan(rows).all(axis=0))).size:
+            text = f"the text {labels!r}. Give the column itself" if isinstance(labels, str) else len(labels)
+            raise ValueError(f"labels must have one entry per row ({n}), got {text}.")
+        units = _units(names, row_bound, bounds, typical, mean_is_zero, column_kinds)
+        if column_kinds and (empty := np.flatnonzero(np.isnan(rows).all(axis=0))).size:
             raise ValueError(f"No cell of {names[empty[0]]!r} is of its kind. Write levels as the cells have them.")
         if checks.one_of("missing", missing, ("", "drop-row", "typical")) == "typical":
             rows = np.where(np.isnan(rows), units.origin, rows)
@@ -300,13 +300,13 @@ class Dataset(InUnits):
                 )
         if not np.isfinite(rows).all():
             bad = np.flatnonzero(~np.isfinite(rows).all(axis=0))[:8].tolist()
-            what, remedy = "missing or infinite values", "Take missing='drop-row' or 'typical' for missing ones."
+            problem, remedy = "missing or infinite values", "Take missing='drop-row' or 'typical' for missing ones."
             if missing:
-                what, remedy = "infinite values", "Correct them, or put numpy.nan where they are missing."
+                problem, remedy = "infinite values", "Correct them, or put numpy.nan where they are missing."
             where = [names[j] for j in bad] if own or columns is not None else bad
-            raise ValueError(f"X must be finite, but columns {where} hold {what}. {remedy}")
+            raise ValueError(f"X must be finite, but columns {where} hold {problem}. {remedy}")
         rows.flags.writeable = False
-        if row_bound is None and bounds is None and not typed:
+        if row_bound is None and bounds is None and not column_kinds:
             _warn_if_clipped(rows)
         return cls(
             rows=rows,
@@ -319,7 +319,7 @@ class Dataset(InUnits):
             mean_is_zero=bool(mean_is_zero),
             graphs=dict(graphs or {}),
             classes=tuple(map(str, classes or ())),
-            kinds=kept_kinds(typed),
+            kinds=kept_kinds(column_kinds),
         )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -392,10 +392,10 @@ def _units(
     bounds: Limits | None,
     typical: ArrayLike | Mapping[str, float] | None,
     mean_is_zero: bool,
-    typed: Kinds = (),
+    column_kinds: Kinds = (),
 ) -> Units:
-    if typed:
-        units = typed_units(typed)
+    if column_kinds:
+        units = typed_units(column_kinds)
         _check_mean(units.origin, mean_is_zero)
         return units if row_bound is None else units.with_row_bound(_bound(row_bound))
     if bounds is None:
@@ -419,12 +419,12 @@ def _check_mean(origin: np.ndarray, mean_is_zero: bool) -> None:
         )
 
 
-def _typed(
+def _column_kinds(
     kinds: Mapping[str, Kind] | None,
     missing_codes: Iterable[object],
     columns: Iterable[object] | None,
     bounds: Limits | None,
     typical: ArrayLike | Mapping[str, float] | None,
 ) -> Kinds:
-    named = None if columns is None or isinstance(columns, str) else tuple(map(str, columns))
-    return typed_columns(kinds, missing_codes, named, bounds, typical, None)  # type: ignore[arg-type] # checked later
+    names = None if columns is None or isinstance(columns, str) else tuple(map(str, columns))
+    return typed_columns(kinds, missing_codes, names, bounds, typical, None)  # type: ignore[arg-type] # checked later

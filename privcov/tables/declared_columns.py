@@ -37,9 +37,9 @@ def typed_columns(
     if isinstance(missing_codes, (str, bytes)):
         raise ValueError(f"missing_codes must be a list of codes, got {missing_codes!r}. Write [{missing_codes!r}].")
     if not checks.is_many(missing_codes):
-        raise TypeError(f"missing_codes takes a list of codes, got {checks.told(missing_codes)}. Write [-9].")
+        raise TypeError(f"missing_codes takes a list of codes, got {checks.describe(missing_codes)}. Write [-9].")
     if kinds is not None and not isinstance(kinds, Mapping):
-        raise TypeError(f"kinds takes {{column: Kind}}, got {checks.told(kinds)}.")
+        raise TypeError(f"kinds takes {{column: Kind}}, got {checks.describe(kinds)}.")
     codes = list(missing_codes)
     names = None if columns is None else [str(name) for name in columns]
     if kinds is None:
@@ -59,11 +59,11 @@ def typed_columns(
             for name, (low, high), middle in zip(names, bounds, usual, strict=True)
         }
     elif bounds is not None or row_bound is not None or typical is not None:
-        given = "bounds" if bounds is not None else "row_bound" if row_bound is not None else "typical"
-        raise ValueError(f"kinds hold the bounds of every column, and {given} was given too. Leave it out.")
+        argument = "bounds" if bounds is not None else "row_bound" if row_bound is not None else "typical"
+        raise ValueError(f"kinds hold the bounds of every column, and {argument} was given too. Leave it out.")
     if not kinds or not all(isinstance(name, str) and isinstance(kind, Kind) for name, kind in kinds.items()):
         wrong = next(
-            (f", got {checks.told(one)} for {n!r}" for n, one in kinds.items() if not isinstance(one, Kind)), ""
+            (f", got {checks.describe(one)} for {n!r}" for n, one in kinds.items() if not isinstance(one, Kind)), ""
         )
         raise ValueError(
             f"kinds must give at least one column its Kind, by name, as {{'age': Kind('integer', 0, 120)}}{wrong}."
@@ -73,16 +73,18 @@ def typed_columns(
         raise ValueError(f"Column {lacking[0]!r} has no kind. Give each column one, or leave it out of columns.")
     if strange := [name for name in kinds if name not in names]:
         raise ValueError(f"kinds name {strange[0]!r}, which is not among columns. Name it there, or leave it out.")
-    typed = tuple((name, _with_codes(name, kinds[name], codes)) for name in names)
-    measured_names(typed)
-    if doubtful := [name for name, kind in typed if kind.kind in (NUMBER, INTEGER) and kind_by_name(name) != NUMBER]:
+    column_kinds = tuple((name, _with_codes(name, kinds[name], codes)) for name in names)
+    measured_names(column_kinds)
+    if doubtful := [
+        name for name, kind in column_kinds if kind.kind in (NUMBER, INTEGER) and kind_by_name(name) != NUMBER
+    ]:
         warnings.warn(
-            f"Column {doubtful[0]!r} is declared as {dict(typed)[doubtful[0]].kind}, and its name sounds like text: "
-            "every cell with a text would be missing. Declare its levels (category, ordinal, yes-no) or dates, if it "
-            "has them.",
+            f"Column {doubtful[0]!r} is declared as {dict(column_kinds)[doubtful[0]].kind}, and its name sounds like "
+            "text: every cell with a text would be missing. Declare its levels (category, ordinal, yes-no) or dates, "
+            "if it has them.",
             stacklevel=4,
         )
-    return typed
+    return column_kinds
 
 
 def kinds_from(entries: Iterable[Mapping]) -> Kinds:
@@ -97,17 +99,17 @@ def kinds_from(entries: Iterable[Mapping]) -> Kinds:
 
 def kinds_of_entries(columns: Sequence[Mapping], missing_codes: Iterable[object] = ()) -> Kinds:
     """Return the kinds that the columns of a stored declaration have."""
-    known, codes = {f.name for f in dataclasses.fields(Kind)}, list(missing_codes)
-    if not codes and not any(set(column) & known - {"low", "high", "typical"} for column in columns):
+    names, codes = {f.name for f in dataclasses.fields(Kind)}, list(missing_codes)
+    if not codes and not any(set(column) & names - {"low", "high", "typical"} for column in columns):
         return ()
-    stored = ({k: value for k, value in column.items() if k in known and value is not None} for column in columns)
-    kinds = [(str(c["name"]), {"kind": NUMBER, **fields}) for c, fields in zip(columns, stored, strict=True)]
+    entries = ({k: value for k, value in column.items() if k in names and value is not None} for column in columns)
+    kinds = [(str(c["name"]), {"kind": NUMBER, **fields}) for c, fields in zip(columns, entries, strict=True)]
     return kept_kinds(tuple((name, _with_codes(name, Kind.from_dict(fields), codes)) for name, fields in kinds))
 
 
-def kept_kinds(typed: Kinds) -> Kinds:
+def kept_kinds(kinds: Kinds) -> Kinds:
     """Return the kinds that the facts of a table keep."""
-    return () if all(kind.plain for _, kind in typed) else typed
+    return () if all(kind.plain for _, kind in kinds) else kinds
 
 
 def kinds_in_words(kinds: Kinds) -> str:
@@ -158,9 +160,9 @@ def working_units(
     """Return the units of a declaration, which has exactly one of row_bound and bounds."""
     d = len(names)
     if (row_bound is None) == (bounds is None):
-        which = "neither" if bounds is None else "both"
+        case = "neither" if bounds is None else "both"
         raise ValueError(
-            f"Private rows need exactly one of row_bound and bounds, got {which}. Give bounds=[(low, high), ...] for "
+            f"Private rows need exactly one of row_bound and bounds, got {case}. Give bounds=[(low, high), ...] for "
             "every column, with row_bound_fraction where long rows are to be shortened, or row_bound=R for the norm of "
             f"a row. {_OUTSIDE}"
         )
@@ -190,8 +192,8 @@ def working_units(
     origin = limits[:, 0] / 2 + limits[:, 1] / 2
     if typical is not None:
         typical = checks.per_column("typical", typical, names, "Give a value of each, or None for the middle.")
-        known = [o if t is None else checks.number("typical", t) for o, t in zip(origin, typical, strict=True)]
-        origin = np.array(known, dtype=np.float64) + 0.0
+        centres = [o if t is None else checks.number("typical", t) for o, t in zip(origin, typical, strict=True)]
+        origin = np.array(centres, dtype=np.float64) + 0.0
         inside = (limits[:, 0] <= origin) & (origin <= limits[:, 1])
         if not inside.all():
             where = ", ".join(np.array(names)[~inside][:5])

@@ -37,8 +37,8 @@ class _OfTheRows(ValueError):
 class _OfItsType(ValueError):
     """Error for a column of another type, with the text of a Kind that a private table may declare."""
 
-    def __init__(self, name: str | int | None, what: str, remedy: str, declare: str = "") -> None:
-        self.held = f"{'X' if name is None else f'Column {name!r}'} holds {what}. "
+    def __init__(self, name: str | int | None, content: str, remedy: str, declare: str = "") -> None:
+        self.held = f"{'X' if name is None else f'Column {name!r}'} holds {content}. "
         self.remedy, self.declare = remedy, f"{name!r}: {declare}" if declare and name is not None else ""
         super().__init__(self.held + remedy)
 
@@ -49,10 +49,10 @@ def numbers_of(X: Any, *, private: bool = False) -> tuple[np.ndarray, tuple[str,
         with np.errstate(over="ignore"):  # a number beyond the largest float is infinite
             return _numbers(X, private)
     except _OfTheRows as problem:
-        said = _PRIVATE if private else str(problem)
+        message = _PRIVATE if private else str(problem)
     except _OfItsType as problem:
-        said = _to_declare([problem]) if private else str(problem)
-    raise ValueError(said)  # outside of the handler: the error of a private table has no cause with a cell in it
+        message = _to_declare([problem]) if private else str(problem)
+    raise ValueError(message)  # outside of the handler: the error of a private table has no cause with a cell in it
 
 
 def split(X: Any, person: str) -> tuple[Any, list[object]]:
@@ -60,9 +60,9 @@ def split(X: Any, person: str) -> tuple[Any, list[object]]:
     names = names_in(X) or []
     if names.count(person) != 1:
         raise ValueError(
-            f"person={checks.told(person)} must be the name of one column of a data frame, and X has "
+            f"person={checks.describe(person)} must be the name of one column of a data frame, and X has "
             f"{names.count(person) or 'no'} such column{'s' if person in names else ''}. "
-            f"Give the ids of an array as persons=[...].{checks.meant(person, names)}"
+            f"Give the ids of an array as persons=[...].{checks.suggest(person, names)}"
         )
     if hasattr(X, "iloc"):
         return X.drop(columns=person), X[person].tolist()
@@ -112,14 +112,14 @@ def _name(label: object) -> str:
 
 def _of_frame(read: Callable, columns: Iterable[tuple], shape: tuple[int, ...], private: bool) -> np.ndarray:
     """Return the columns of a frame as one array; one error names every column that is not numeric."""
-    rows, refused = np.empty(shape, dtype=np.float64), []
+    rows, problems = np.empty(shape, dtype=np.float64), []
     for j, (name, column) in enumerate(columns):
         try:
             rows[:, j] = read(name, column)
         except _OfItsType as problem:
-            refused.append(problem)
-    if refused:
-        raise ValueError(_to_declare(refused) if private else " ".join(map(str, refused)))
+            problems.append(problem)
+    if problems:
+        raise ValueError(_to_declare(problems) if private else " ".join(map(str, problems)))
     return rows
 
 
@@ -133,9 +133,9 @@ def _side_by_side(cells: Iterator[np.ndarray], shape: tuple[int, ...]) -> np.nda
 def _of_pandas(name: str | int, column: Any) -> np.ndarray:
     kind = str(column.dtype)
     if kind == "category":
-        raise _refused(name, "category")
+        raise _type_error(name, "category")
     if kind in ("str", "string"):
-        raise _refused(name, "U")
+        raise _type_error(name, "U")
     if getattr(column.dtype, "kind", "O") in "biuf":
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     return _cells(name, column.to_numpy(dtype=None if column.dtype.kind in "cmM" else object))
@@ -146,17 +146,17 @@ def _of_arrow(name: str, column: Any) -> np.ndarray:
 
     kind = column.type
     if types.is_dictionary(kind):
-        raise _refused(name, "category")
+        raise _type_error(name, "category")
     if types.is_temporal(kind):
-        raise _refused(name, "M")
+        raise _type_error(name, "M")
     if why := no_numbers(kind):
-        raise _refused(name, "U" if "string" in why else why)
+        raise _type_error(name, "U" if "string" in why else why)
     return floats_of(column)[0]
 
 
 def _of_array(X: Any) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """Return an array or a list of rows; of a structured array also the names of its fields."""
-    hidden = np.ma.getmaskarray(X) if isinstance(X, np.ma.MaskedArray) and X.dtype.names is None else None
+    mask = np.ma.getmaskarray(X) if isinstance(X, np.ma.MaskedArray) and X.dtype.names is None else None
     if hasattr(X, "toarray"):
         raise ValueError("X is a sparse matrix, and a noisy one is full. Give X.toarray().")
     try:
@@ -178,14 +178,14 @@ def _of_array(X: Any) -> tuple[np.ndarray, tuple[str, ...] | None]:
         more = " Give pandas.DataFrame(X)." if more and isinstance(cells[0], dict) else more
         raise _OfTheRows(f"X must be a table of n rows and d columns, got shape {cells.shape}.{more}")
     if cells.dtype.kind in "cmM":
-        problem = _refused(None, cells.dtype.kind)
+        problem = _type_error(None, cells.dtype.kind)
         raise problem if isinstance(X, np.ndarray) else _OfTheRows(str(problem))  # a list has no type of its own
     if cells.dtype.kind == "O":
         rows = _side_by_side((_cells(j, cells[:, j]) for j in range(cells.shape[1])), cells.shape)
     else:
         rows = np.array(cells, dtype=np.float64, order="C", copy=True, subok=False)
-    if hidden is not None and hidden.any():
-        rows[hidden] = np.nan  # the number under a mask is not a value
+    if mask is not None and mask.any():
+        rows[mask] = np.nan  # the number under a mask is not a value
     return rows, None
 
 
@@ -194,7 +194,7 @@ def _cells(name: str | int, cells: np.ndarray) -> np.ndarray:
     if cells.dtype.kind in "biuf" and cells.ndim == 1:
         return cells.astype(np.float64)
     if cells.dtype.kind != "O" or cells.ndim != 1:
-        raise _refused(name, cells.dtype.kind if cells.ndim == 1 else "array")
+        raise _type_error(name, cells.dtype.kind if cells.ndim == 1 else "array")
     return np.array([_number(name, cell) for cell in cells.tolist()], dtype=np.float64)
 
 
@@ -216,15 +216,15 @@ def _number(name: str | int, cell: Any) -> float:
     else:
         dated = type(cell).__module__.partition(".")[0] == "datetime" or hasattr(cell, "asm8")
         kind = "M" if dated else type(cell).__name__
-    raise _OfTheRows(str(_refused(name, kind)))
+    raise _OfTheRows(str(_type_error(name, kind)))
 
 
-def _refused(name: str | int | None, kind: str) -> _OfItsType:
+def _type_error(name: str | int | None, kind: str) -> _OfItsType:
     """Return the error for a column that holds no numbers, by its name or its place; None stands for all."""
     levels, days = "Kind('category', values=(...))", "Kind('date', first, last)"
     text = ("text", "Convert it with pandas.to_numeric, drop it, or give it as labels.", levels)
     dates = ("dates or times", "Give a number with a meaning instead, such as the days since a fixed day.")
-    said = {
+    reasons = {
         "U": text,
         "S": text,
         "M": (*dates, days),
@@ -236,15 +236,15 @@ def _refused(name: str | int | None, kind: str) -> _OfItsType:
             levels,
         ),
     }
-    return _OfItsType(name, *said.get(kind, (f"values of type {kind}", "Give numbers.")))
+    return _OfItsType(name, *reasons.get(kind, (f"values of type {kind}", "Give numbers.")))
 
 
-def _to_declare(refused: list[_OfItsType]) -> str:
+def _to_declare(problems: list[_OfItsType]) -> str:
     """Return all refusals of a private table, and how its columns are declared: rows must not tell public levels."""
-    said = " ".join(problem.held + ("" if problem.declare else problem.remedy) for problem in refused)
-    kinds = ", ".join(problem.declare for problem in refused if problem.declare)
+    text = " ".join(problem.held + ("" if problem.declare else problem.remedy) for problem in problems)
+    kinds = ", ".join(problem.declare for problem in problems if problem.declare)
     how = f"Declare the kind of every column with public levels and bounds: kinds={{{kinds}, ...}}; or drop the column."
-    return " ".join([said.strip(), *([how] if kinds else [])]).replace("  ", " ")
+    return " ".join([text.strip(), *([how] if kinds else [])]).replace("  ", " ")
 
 
 def _ragged(X: Any) -> NoReturn:

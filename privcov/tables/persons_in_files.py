@@ -53,8 +53,8 @@ class Weighing:
         """Return, for each row of a block, the rows of its person in the whole table; 0 without an id."""
         codes, hashes, counts = _of_block(block, self._ids.key)
         at = np.searchsorted(self._ids.hashes, hashes)
-        known = at < len(self._ids.hashes)
-        if not known.all() or (self._ids.hashes[at] != hashes).any():
+        in_range = at < len(self._ids.hashes)
+        if not in_range.all() or (self._ids.hashes[at] != hashes).any():
             raise IdsChanged
         np.subtract.at(self._left, at, counts)
         return np.append(self._ids.everywhere[at], 0)[codes]
@@ -69,15 +69,15 @@ def count_ids(table: TableFiles) -> tuple[int, tuple[PartIds, ...]]:
     """Count the rows of every id in all files, in parallel."""
     key = secrets.token_bytes(_KEY_BYTES)
     tasks = [(part, table.person, key) for part in parts_of(table)]
-    counted: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+    counts: dict[int, tuple[np.ndarray, np.ndarray]] = {}
     for at, answer in parallel.each(_count_part, tasks, threads=True):
         if isinstance(answer, str):
             raise TableFileError(answer)
-        counted[at] = answer
-    every, rows = _merged([counted[at] for at in range(len(tasks))])
+        counts[at] = answer
+    every, rows = _merged([counts[at] for at in range(len(tasks))])
     parts = (
         PartIds(key, hashes, here, rows[np.searchsorted(every, hashes)])
-        for hashes, here in (counted[at] for at in range(len(tasks)))
+        for hashes, here in (counts[at] for at in range(len(tasks)))
     )
     return len(every), tuple(parts)
 
@@ -86,12 +86,12 @@ def _count_part(task: tuple[Part, str, bytes]) -> tuple[np.ndarray, np.ndarray] 
     """Return the ascending hashes of the ids of one part, with their rows, or a sentence in place of an error."""
     part, person, key = task
     try:
-        kept: list[tuple[np.ndarray, np.ndarray]] = []
+        counts: list[tuple[np.ndarray, np.ndarray]] = []
         for block in blocks_of(part, (), rows=_BLOCK_ROWS, private=True, person=person):
-            kept.append(_of_block(block, key)[1:])
-            if sum(len(hashes) for hashes, _ in kept) > _PENDING:
-                kept = [_merged(kept)]
-        return _merged(kept)
+            counts.append(_of_block(block, key)[1:])
+            if sum(len(hashes) for hashes, _ in counts) > _PENDING:
+                counts = [_merged(counts)]
+        return _merged(counts)
     except TableFileError as problem:
         return str(problem)
     except MemoryError:
@@ -115,10 +115,10 @@ def _hash(text: str, key: bytes) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=key, digest_size=_BYTES).digest()
 
 
-def _merged(counted: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+def _merged(counts: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
     """Return the different hashes of all, ascending, and the sum of the rows of each."""
-    hashes = np.concatenate([np.empty(0, _HASH), *(some for some, _ in counted)])
-    rows = np.concatenate([np.empty(0, np.int64), *(some for _, some in counted)])
+    hashes = np.concatenate([np.empty(0, _HASH), *(some for some, _ in counts)])
+    rows = np.concatenate([np.empty(0, np.int64), *(some for _, some in counts)])
     different, at = np.unique(hashes, return_inverse=True)
     totals = np.zeros(len(different), np.int64)
     np.add.at(totals, at, rows)

@@ -31,7 +31,7 @@ from privcov.tables.public_facts import (
     class_names,
     classes_of_rows,
     counted_persons,
-    declared,
+    make_facts,
 )
 
 if TYPE_CHECKING:
@@ -160,12 +160,12 @@ class PrivateDataset:
         """
         if person and persons is None:
             X, persons = in_memory.split(X, person)
-        named = in_memory.names_in(X) if columns is None and kinds is None and missing_codes else columns
-        typed = typed_columns(kinds, missing_codes, named, bounds, typical, row_bound)
-        if typed:
+        column_names = in_memory.names_in(X) if columns is None and kinds is None and missing_codes else columns
+        column_kinds = typed_columns(kinds, missing_codes, column_names, bounds, typical, row_bound)
+        if column_kinds:
             from privcov.tables.readers.coding import coded_table
 
-            rows, own = coded_table(X, typed), None
+            rows, own = coded_table(X, column_kinds), None
         else:
             rows, own = in_memory.numbers_of(X, private=True)
         if 0 in rows.shape:
@@ -174,15 +174,17 @@ class PrivateDataset:
             raise ValueError(f"X may have up to {MAX_ROWS:,} rows and {MAX_COLUMNS} columns. Keep fewer.")
         rows.flags.writeable = False
         d = rows.shape[1]
-        own_names = () if typed else names_of(columns, own, d)
-        names, units, kept = _measured(own_names, typed, row_bound, bounds, typical, row_bound_fraction)
-        listed, class_of = classes_of_rows(labels, classes, len(rows))
+        own_names = () if column_kinds else names_of(columns, own, d)
+        names, units, fact_kinds = _measured_columns(
+            own_names, column_kinds, row_bound, bounds, typical, row_bound_fraction
+        )
+        class_list, class_of = classes_of_rows(labels, classes, len(rows))
         n, rows_of_person, person_of = len(rows), None, None
         if persons is not None:
             person = person or "persons"
             n, rows_of_person, person_of = rows_of_persons(persons, len(rows))
-        later: dict[str, Any] = {"person": person, "row_bound_fraction": row_bound_fraction, "kinds": kept}
-        facts = declared(names, units, listed, n, n_public, rows_per_person, missing, **later)
+        later: dict[str, Any] = {"person": person, "row_bound_fraction": row_bound_fraction, "kinds": fact_kinds}
+        facts = make_facts(names, units, class_list, n, n_public, rows_per_person, missing, **later)
         if person and n_public:
             counted_persons(n, person)
         return cls(facts, _name(name), rows, class_of, None, rows_of_person, person_of)
@@ -273,20 +275,22 @@ class PrivateDataset:
 
         if bool(label) != bool(classes):
             raise ValueError("A label in files needs classes=[...], the public list of its names, and classes a label.")
-        typed = typed_columns(kinds, missing_codes, columns, bounds, typical, row_bound)
-        columns = [name for name, _ in typed] or columns
+        column_kinds = typed_columns(kinds, missing_codes, columns, bounds, typical, row_bound)
+        columns = [name for name, _ in column_kinds] or columns
         check_person(person, columns or (), label)
-        of_kinds = tuple(kind for _, kind in kept_kinds(typed))
+        of_kinds = tuple(kind for _, kind in kept_kinds(column_kinds))
         table = readers.describe(paths, columns, label or None, person=person, kinds=of_kinds, dialect=dialect)
         table = readers.count_rows(table, private=True)
         assert table.n is not None, "count_rows counts every file"
         if len(table.columns) > MAX_COLUMNS or not 0 < table.n <= MAX_FILE_ROWS:
             raise ValueError(f"The files may hold 1 to {MAX_FILE_ROWS:,} rows and {MAX_COLUMNS} columns. Choose fewer.")
-        names, units, kept = _measured(table.columns, typed, row_bound, bounds, typical, row_bound_fraction)
-        listed = class_names(classes) if classes else ()
+        names, units, fact_kinds = _measured_columns(
+            table.columns, column_kinds, row_bound, bounds, typical, row_bound_fraction
+        )
+        class_list = class_names(classes) if classes else ()
         # Everything that the declaration may be refused for comes before a row is read.
-        later: dict[str, Any] = {"person": person, "row_bound_fraction": row_bound_fraction, "kinds": kept}
-        facts = declared(names, units, listed, table.n, n_public, rows_per_person, missing, **later)
+        later: dict[str, Any] = {"person": person, "row_bound_fraction": row_bound_fraction, "kinds": fact_kinds}
+        facts = make_facts(names, units, class_list, table.n, n_public, rows_per_person, missing, **later)
         files = FileRows(table, (table.n, len(names)), progress)
         if person:
             from privcov.tables.persons_in_files import count_ids
@@ -315,19 +319,19 @@ class PrivateDataset:
         raise TypeError("A PrivateDataset is never written out: keep the file it came from and its declaration.")
 
 
-def _measured(
+def _measured_columns(
     columns: tuple[str, ...],
-    typed: Kinds,
+    column_kinds: Kinds,
     row_bound: float | None,
     bounds: Bounds | None,
     typical: Typical | None,
     fraction: float,
 ) -> tuple[tuple[str, ...], Units, Kinds]:
     """Return names and units of the measured columns, and the kinds that the facts keep."""
-    if not typed:
+    if not column_kinds:
         return columns, working_units(columns, row_bound, bounds, typical, fraction), ()
-    return measured_names(typed), typed_units(typed, fraction), kept_kinds(typed)
+    return measured_names(column_kinds), typed_units(column_kinds, fraction), kept_kinds(column_kinds)
 
 
-def _name(given: object) -> str:
-    return checks.one_line("name", given, "the words by which the ledger knows the table. Give it one")
+def _name(value: object) -> str:
+    return checks.one_line("name", value, "the words by which the ledger knows the table. Give it one")

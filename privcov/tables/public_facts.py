@@ -152,7 +152,7 @@ class PublicFacts(InUnits):
         )
         return Neighbours(base.key, sentence, f"{UP_TO} {k} rows of a person, who is protected as a whole")
 
-    def shortened(self, factor: float) -> PublicFacts:
+    def with_shorter_bound(self, factor: float) -> PublicFacts:
         """Return the facts under a row bound of ``factor`` times R."""
         if self.units.bounds is None:
             return replace(self, units=self.units.with_row_bound(self.row_bound * factor))
@@ -213,7 +213,7 @@ def _facts_again(fields: dict) -> PublicFacts:
             raise ValueError("The names of columns must follow from their kinds, and numbers alone have none.")
     else:
         units = working_units(names, fields["row_bound"] if bounds is None else None, bounds, typical, fraction)
-    return declared(
+    return make_facts(
         names,
         units,
         class_names(classes) if classes else (),
@@ -226,7 +226,7 @@ def _facts_again(fields: dict) -> PublicFacts:
     )
 
 
-def declared(
+def make_facts(
     names: tuple[str, ...],
     units: Units,
     classes: tuple[str, ...],
@@ -272,12 +272,12 @@ def declared(
 def check_person(person: object, columns: Sequence[str], label: str = "") -> None:
     """Raise ValueError unless ``person`` is "" or can be the name of the column of ids."""
     if not isinstance(person, str):
-        raise ValueError(f"person must be the name of the column of ids, as text, got {checks.told(person)}.")
+        raise ValueError(f"person must be the name of the column of ids, as text, got {checks.describe(person)}.")
     if person:
         checks.words("person", person, "the name of the column of ids")
     if person and (person in columns or person == label):
-        what = "be the label" if person == label else "be measured"
-        raise ValueError(f"Column {person!r} holds the ids of persons, so it cannot {what} too. Leave it out there.")
+        role = "be the label" if person == label else "be measured"
+        raise ValueError(f"Column {person!r} holds the ids of persons, so it cannot {role} too. Leave it out there.")
 
 
 def counted_persons(n: int, person: str) -> int:
@@ -302,20 +302,20 @@ def classes_of_rows(
             "labels need classes=[...], the public list of names a label may have: names that only some rows bear "
             "would give them away."
         )
-    listed = class_names(classes)
+    class_list = class_names(classes)
     if len(labels) != n:
         raise ValueError("labels must have one entry per row.")
-    place = {c: i for i, c in enumerate(listed)}
+    place = {c: i for i, c in enumerate(class_list)}
     values = labels.tolist() if hasattr(labels, "tolist") else list(labels)
-    return listed, np.array([place.get(label_text(v), -1) for v in values], dtype=np.int64)
+    return class_list, np.array([place.get(label_text(v), -1) for v in values], dtype=np.int64)
 
 
 def class_names(classes: Iterable[object]) -> tuple[str, ...]:
     """Return the declared classes as text, each once."""
-    listed = tuple(label_text(c) for c in classes)
-    if not 2 <= len(set(listed)) == len(listed) <= MAX_CLASSES or "" in listed:
+    names = tuple(label_text(c) for c in classes)
+    if not 2 <= len(set(names)) == len(names) <= MAX_CLASSES or "" in names:
         raise ValueError(f"classes must list 2 to {MAX_CLASSES} different names.")
-    return listed
+    return names
 
 
 def label_text(value: object) -> str:

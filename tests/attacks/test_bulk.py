@@ -55,7 +55,7 @@ def test_a_law_with_anchors_is_refused():
         draw_many(NoiseDistribution("isotropic", 1.0, 2, n_anchors=1), 3, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("made", [m for m in mechanisms() if m.bulk and not m.broken], ids=lambda m: m.key)
+@pytest.mark.parametrize("made", [m for m in mechanisms() if m.bulk and not m.fault], ids=lambda m: m.key)
 def test_the_audited_answer_is_the_noisy_matrix_of_a_release(made):
     """Exact answer + one bulk draw on the release's own stream = the raw matrix of that release, to rounding.
     The table is larger than the audit's own, on which a graphical lasso may find no variance left."""
@@ -82,11 +82,11 @@ def test_every_method_but_the_references_can_be_audited():
 
 def test_a_broken_mechanism_is_no_method():
     keys = {c.key for c in privcov.methods()}
-    broken = [m for m in mechanisms() if m.broken]
+    broken = [m for m in mechanisms() if m.fault]
     assert sum(not m.exact for m in broken) == len(FAULTS) * len(BASES)
     assert sum(m.exact for m in broken) == len(exact.FAULTS) * len(EXACT) * 2 + len(BOUNDED)  # n public and hidden
     assert all(m.key not in keys and (m.exact or m.group == "Broken on purpose") for m in broken)
-    assert all(FAULTS[m.broken].label in m.label for m in broken)
+    assert all(FAULTS[m.fault].label in m.label for m in broken)
 
 
 @pytest.mark.parametrize(("method", "kind"), BASES)

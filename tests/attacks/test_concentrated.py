@@ -90,7 +90,7 @@ def test_sound_noise_is_not_caught_and_half_of_it_is(rho, d):
     proved = []
     for seed in range(5):
         found = audit(AuditSettings("gaussian-cov:sound:zcdp", d=d, rho=rho, pair=pair, draws=20_000, seed=seed))
-        assert not found.caught
+        assert not found.refutes_claim
         assert found.proved <= rho
         proved.append(found.proved)
     assert max(proved) > 0.03 * rho  # and it is not blind

@@ -30,7 +30,7 @@ def test_the_attack_succeeds(key):
     found = shown.run(key)
     assert found.done.success > found.done.limit + MARGINS[key]
     assert found.done.low > found.done.limit
-    assert found.done.broken
+    assert found.done.refutes_claim
     assert found.done.limit == accounting.attacker_success(CLAIM)
 
 
@@ -40,7 +40,7 @@ def test_the_repair_holds(key):
     found = shown.run(key)
     assert found.repaired.success <= found.repaired.limit
     assert found.repaired.low <= found.repaired.limit
-    assert not found.repaired.broken
+    assert not found.repaired.refutes_claim
     if not shown.find(key).certain:
         curve = shown.curve(key)
         assert (curve.repaired <= curve.permitted).all()
@@ -92,7 +92,7 @@ def test_broken_is_beyond_what_chance_explains(success, exact, low, limit, broke
     side = dataclasses.replace(
         shown.run("outside", count=100).done, success=success, exact=exact, low=low, high=0.9, limit=limit
     )
-    assert side.broken == broken
+    assert side.refutes_claim == broken
     assert not side.worthless
     assert not dataclasses.replace(side, limit=math.nextafter(1.0, 0.0)).worthless
     assert dataclasses.replace(side, limit=1.0).worthless
@@ -104,14 +104,14 @@ def test_a_claim_is_exceeded_where_the_two_tables_need_more_rho_than_was_claimed
     for value in made.control.options:
         done, repaired = made.case.attacks(value)
         sides = made.case.run(value, 100, 1)
-        assert [side.spent for side in sides] == [done.rho, repaired.rho]
+        assert [side.rho for side in sides] == [done.rho, repaired.rho]
         assert sides[0].exceeded == (done.rho > CLAIM.rho * (1 + 1e-9))
-        assert sides[0].exceeded or not sides[0].broken
+        assert sides[0].exceeded or not sides[0].refutes_claim
         assert not sides[1].exceeded
     weak = shown.find("sample-mean").case.run(0.1, 100, 1)[0]
     assert weak.exceeded
-    assert not weak.broken, "the attacker alone would not show it"
-    assert shown.find("re-runs").case.run(2.0, 100, 1)[0].spent == pytest.approx(2 * CLAIM.rho)
+    assert not weak.refutes_claim, "the attacker alone would not show it"
+    assert shown.find("re-runs").case.run(2.0, 100, 1)[0].rho == pytest.approx(2 * CLAIM.rho)
 
 
 @pytest.mark.parametrize("key", [d.key for d in GAUSSIAN])
@@ -149,7 +149,7 @@ def test_tuning_on_rows_gives_the_row_away_whatever_the_folds():
     """Five assignments to folds at every position of the lever."""
     made = shown.find("raw-tuning")
     for value in made.control.options:
-        first, second = made.case.chosen(value, 5, seed=9)
+        first, second = made.case.draw_gammas(value, 5, seed=9)
         assert (first > 0).all()
         assert (second == 0).all()
 
@@ -173,7 +173,7 @@ def test_every_position_of_the_lever_runs_and_the_seed_decides(key):
         for a, b in ((one.done, two.done), (one.repaired, two.repaired)):
             assert a.hits == b.hits
             assert 0.5 <= a.success <= 1
-            assert a.seen.first.sum() == pytest.approx(1)
+            assert a.histogram.first.sum() == pytest.approx(1)
             assert a.finding.endswith(".")
     assert made.control.default in made.control.options
     assert list(made.control.options) == sorted(made.control.options)

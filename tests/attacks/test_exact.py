@@ -16,7 +16,7 @@ from privcov.attacks.pairs import catalogue, tables
 from privcov.ledger import Ledger
 from privcov.measurements.exact.moment import measure_exactly
 
-SOUND = [m.key for m in mechanisms() if m.exact and not m.broken]
+SOUND = [m.key for m in mechanisms() if m.exact and not m.fault]
 FASTEST = "wishart-difference:pure"
 
 
@@ -24,8 +24,8 @@ FASTEST = "wishart-difference:pure"
 def test_the_audited_measurement_is_the_one_that_release_private_makes(key, tmp_path):
     """Through a ledger of its own: the same numbers of the same kind, noise and event, from the same request."""
     made = find(key)
-    first, _ = tables(catalogue(2, made.hidden)[0])
-    claim, private = made.claim(1.0, 1e-3, 0.5), exact.as_private(first, made.hidden, made.bounded)
+    first, _ = tables(catalogue(2, made.hidden_n)[0])
+    claim, private = made.claim(1.0, 1e-3, 0.5), exact.as_private(first, made.hidden_n, made.bounded)
     ledger = Ledger(tmp_path / "own.sqlite")
     ledger.set_limit(private.name, claim)
     answer = privcov.release_private(private, claim, made.method, ledger=ledger)
@@ -53,7 +53,7 @@ def test_every_call_of_the_measurement_is_one_draw(monkeypatch):
 def test_half_the_noise_is_caught_in_the_corners_of_the_bounds():
     """1,500 draws of either table, a row in a corner and one of zeros, whose variances are known far better."""
     found = audit(AuditSettings("exact-half-noise:auto-cov:zcdp:bounded", pair="flat-zero", draws=1_500, rho=0.5))
-    assert found.caught
+    assert found.refutes_claim
 
 
 @pytest.mark.parametrize("hidden", [False, True])
@@ -67,7 +67,7 @@ def test_what_is_seen_is_every_number_and_its_mean_is_the_answer_without_noise(m
     np.testing.assert_allclose(side.draw(3)[0], side.centre, atol=1e-3)
     private = exact.as_private(first, hidden)
     noisy = measure_exactly(private, **exact.request(method, private.facts, weak))
-    seen = exact.seen(noisy) * 2.0**40
+    seen = exact.as_matrix(noisy) * 2.0**40
     assert (seen == np.round(seen)).all()
     numbers = {int(v) for v in noisy.total.ravel()} | {*noisy.sums}
     assert numbers <= {int(v) for v in seen.ravel()}
@@ -100,4 +100,4 @@ BROKEN = [
 def test_a_broken_copy_is_caught(method, n, d, fault, claimed, draws):
     asked = AuditSettings(f"exact-{fault}:{method}:n-{n}", d=d, draws=draws, epsilon=claimed, rho=claimed)
     found = audit(asked)
-    assert found.caught, found.sentence
+    assert found.refutes_claim, found.sentence

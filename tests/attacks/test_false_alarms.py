@@ -45,7 +45,7 @@ def test_the_bounds_of_an_audit_are_wrong_as_often_as_it_says_and_no_more(monkey
     assert most == 120
     assert 40 < sum(wrong) <= most  # the bounds are not far wider than they must be either
     assert not any(
-        f.caught and not w for f, w in zip(found, wrong, strict=True)
+        f.refutes_claim and not w for f, w in zip(found, wrong, strict=True)
     )  # who accuses wrongly has a wrong bound
 
     judge = live._judge
@@ -63,7 +63,9 @@ def test_sound_noise_is_accused_no_more_often_than_stated():
     """At the error of the page, 10^-3, on the mechanism that uses up its claim: 240 audits, of which 3 or more caught
     would be chance once in 500. None is expected: both bounds of a set must be wrong together."""
     caught = [
-        audit(AuditSettings("laplace-cov:sound:pure", d=1, pair="unit-zero", draws=2_000, seed=1_000 + seed)).caught
+        audit(
+            AuditSettings("laplace-cov:sound:pure", d=1, pair="unit-zero", draws=2_000, seed=1_000 + seed)
+        ).refutes_claim
         for seed in range(AUDITS)
     ]
     assert binom.sf(2, AUDITS, 1e-3) < 2e-3

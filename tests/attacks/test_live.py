@@ -38,7 +38,7 @@ def test_a_sound_method_is_not_caught(key, d):
     found = audit(dataclasses.replace(asked, pair=worst.pair.key))
     assert found.proved <= level_of(found.claim)
     assert found.difference <= found.permitted
-    assert not found.caught
+    assert not found.refutes_claim
 
 
 def test_a_pure_method_is_audited_almost_to_its_claim():
@@ -48,10 +48,10 @@ def test_a_pure_method_is_audited_almost_to_its_claim():
     assert 0.36 < found.difference <= 1 - math.exp(-0.5)  # exact total variation of Laplace noise
 
 
-@pytest.mark.parametrize("key", [m.key for m in mechanisms() if m.broken and not m.exact])
+@pytest.mark.parametrize("key", [m.key for m in mechanisms() if m.fault and not m.exact])
 def test_a_broken_mechanism_is_caught(key):
     found = audit(AuditSettings(key, d=2))
-    assert found.caught
+    assert found.refutes_claim
     assert "Caught" in found.sentence
 
 
@@ -60,7 +60,7 @@ def test_the_wishart_claim_fails_by_its_support(d):
     """delta = 1 - e^(-1/3) = 0.2835 at every epsilon: the impossible answers come with that frequency (50,000 test
     draws, standard error 0.002), none the other way."""
     found = audit(AuditSettings("wishart-pure:as-published:pure", d=d, pair="unit-zero"))
-    assert found.caught
+    assert found.refutes_claim
     assert found.proved > 5
     assert min(found.impossible) == 0
     assert max(found.impossible) / found.draws == pytest.approx(1 - math.exp(-1 / 3), abs=0.01)
@@ -70,24 +70,24 @@ def test_the_wishart_claim_fails_by_its_support(d):
 @pytest.mark.parametrize(("d", "draws"), [(1, 2_000), (2, 6_000)])
 def test_output_perturbation_as_printed_is_caught(d, draws):
     found = audit(AuditSettings("output-perturbation:as-published:pure", d=d, pair="unit-zero", draws=draws))
-    assert found.caught
+    assert found.refutes_claim
     assert max(found.impossible) > 0 == min(found.impossible)
 
 
 def test_its_repair_is_not():
-    assert not audit(AuditSettings("output-perturbation:sound:pure", d=1, pair="unit-zero", draws=2_000)).caught
+    assert not audit(AuditSettings("output-perturbation:sound:pure", d=1, pair="unit-zero", draws=2_000)).refutes_claim
 
 
 def test_too_little_noise_by_a_root_of_two_is_caught_where_the_calibration_is_exact():
     """Paper 1 at (4, 0.05): the classical constant no longer hides the missing sqrt(2)."""
     key = "gaussian-cov:as-published-1:approx"
-    assert audit(AuditSettings(key, pair="orthogonal", epsilon=4.0, delta=0.05)).caught
+    assert audit(AuditSettings(key, pair="orthogonal", epsilon=4.0, delta=0.05)).refutes_claim
 
 
 def test_unrounded_numbers_betray_floating_point_noise():
     seen = audit(AuditSettings("laplace-cov:sound:pure", d=1, pair="unit-zero", draws=20_000, last_bits=True))
-    assert seen.caught
-    assert not audit(AuditSettings("laplace-cov:sound:pure", d=1, pair="unit-zero", draws=20_000)).caught
+    assert seen.refutes_claim
+    assert not audit(AuditSettings("laplace-cov:sound:pure", d=1, pair="unit-zero", draws=20_000)).refutes_claim
 
 
 def test_the_set_is_chosen_without_the_draws_that_test_it(monkeypatch):
@@ -117,7 +117,7 @@ def test_pairs_differ_in_one_row(d):
         one, two = tables(pair)
         assert (one.rows != two.rows).any(axis=1).sum() == 1
         assert one.name != two.name  # independent noise
-    for pair in catalogue(d, hidden=True):
+    for pair in catalogue(d, hidden_n=True):
         one, two = tables(pair)
         assert one.n == two.n + 1
         assert (one.rows[1:] == two.rows).all()

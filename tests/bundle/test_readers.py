@@ -76,7 +76,7 @@ def test_the_number_of_rows_for_other_programs(made, kind):
     place, files = made(kind)
     read = {line["what"]: (float(line["value"]), float(line["noise_std"])) for line in lines(files, "rows")}
     opened = open_bundle(place)
-    known, total = privcov.answers(opened)._known, opened.measurement
+    known, total = privcov.answers(opened)._moments, opened.measurement
     public = total.facts.n is not None and not total.facts.classes
     assert (read["rows"][1] == 0) == public
     assert not public or read["rows"][0] == total.facts.n

@@ -130,7 +130,7 @@ def test_the_covariance_of_two_rare_columns_covers(rho):
 def test_the_test_of_two_columns_of_two_values_is_that_of_the_smaller_bound():
     """Literally, without noise: h is 2 in working units, so the error of their covariance is at most min(C_ii) / n."""
     found = yes([0.3, 0.05], 20_000, rho=1e13)(3)
-    c = found._known.covariance
+    c = found._moments.covariance
     z = abs(c[0, 1]) / np.sqrt(min(c[0, 0], c[1, 1]) / 20_000)
     assert 0.2 < z < 3
     assert found.edges()["p_value"].item() == pytest.approx(2 * norm.sf(z), rel=1e-3)
@@ -257,7 +257,7 @@ def test_loadings_and_their_turns_are_bounded_by_the_exact_variance_of_the_rows(
 def test_the_error_of_a_binary_response_is_that_of_its_largest_variance():
     """Without noise: w h^2 / 4 n over the square of w, w what is left of the regressor; h is 2 in working units."""
     found = of_all_kinds(20_000, 1, rho=1e13)
-    table, c = found.regress("smoke=y", ["sex=y", "age"]), found._known.covariance
+    table, c = found.regress("smoke=y", ["sex=y", "age"]), found._moments.covariance
     at = [found.columns.index(name) for name in ("sex=y", "age")]
     left = c[at[0], at[0]] - c[at[0], at[1]] ** 2 / c[at[1], at[1]]
     assert table["std_error"][0] == pytest.approx(np.sqrt(1 / left / 20_000), rel=2e-3)
@@ -301,7 +301,7 @@ def test_the_bounds_of_shortened_rows_are_what_the_text_says():
     v, q, few = np.diag(known.covariance), known.reach, entries._few(known)
     assert q[0] == 0
     assert q[1] == pytest.approx(max(known.mean[1] + 1, 1 - known.mean[1]) ** 2)
-    bound = entries._shortened(known, v) - few
+    bound = entries._product_bound(known, v) - few
     literal = [[0, q[1] * v[0], q[2] * v[0]], [0, q[1] * v[1], min(q[1] * v[2], q[2] * v[1])], [0, 0, q[2] * v[2]]]
     assert np.triu(bound) == pytest.approx(np.array(literal))
     at = entries._correlation_sampling(known, np.ones((3, 3)))(np.full((3, 3), 0.5)) * known.rows
@@ -406,7 +406,7 @@ def test_the_last_level_of_a_category_follows_from_the_others():
 
 def test_a_test_beside_a_category_is_that_without_the_level_that_follows():
     """The same release, of which the last level was never measured: the same partial correlations and tests."""
-    known = region_and_age(2000, 3, 1.0)._known
+    known = region_and_age(2000, 3, 1.0)._moments
     kept = np.array([0, 1, 2, 4, 5])
     two = dataclasses.replace(
         known.two,
@@ -434,7 +434,7 @@ def test_a_test_beside_a_category_is_that_without_the_level_that_follows():
 @pytest.mark.parametrize(("kurtosis", "identified"), [(0.0, 0), (2.0, 9)])
 def test_partial_correlations_beside_a_category_have_the_tests_of_the_edges(kurtosis, identified):
     """Under a kurtosis, for which columns of two values need no law of their own, they have intervals as well."""
-    found = ReleaseAnswers(region_and_age(2000, 3, 10.0)._known, 0.95, kurtosis)
+    found = ReleaseAnswers(region_and_age(2000, 3, 10.0)._moments, 0.95, kurtosis)
     tables = [found.partial_correlations(), found.edges()]
     told, drawn = (one[~one["reason"].isin([REASONS[FOLLOWS], REASONS[ONE_COLUMN]])] for one in tables)
     assert len(told) == 9, "of 15 pairs the last level has five, and one is of one category"
@@ -472,7 +472,7 @@ def test_a_column_between_two_values_varies_no_more_than_two_values_of_its_mean(
     table = privcov.PrivateDataset.from_rows(rows, kinds=kinds, row_bound_fraction=fraction)
     request = private_request("auto-cov", table.facts, ZCDP(0.02))
     for _ in range(10):
-        found = privcov.answers(SimpleNamespace(measurement=measure_exactly(table, **vars(request.wanted))))
+        found = privcov.answers(SimpleNamespace(measurement=measure_exactly(table, **vars(request.query))))
         p, v = found.means()["estimate"].to_numpy()[1:], found.variances().iloc[1:]
         assert (v["estimate"] <= p * (1 - p) + 1e-12).all()
         assert ((v["ci_low"] <= v["estimate"]) & (v["estimate"] <= v["ci_high"])).all()

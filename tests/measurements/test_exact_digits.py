@@ -33,7 +33,7 @@ def test_the_slack_covers_all_deviates_at_their_ends_at_once():
     for turn in (1, -1):
         extreme = made_up(2, [1] * 12, [ONES] * 12, [turn * s if at >= 6 else s for at, s in enumerate(signs)])
         scale = 2 * 0.5006 / (6 * (2 / 16) ** 2)
-        noise, w = exact._rounded(extreme, scale, w=1)
+        noise, w = exact._round_product(extreme, scale, w=1)
         assert noise.tolist() == literal(extreme, scale, 30).tolist()
         assert noise[0, 1] == turn
         assert w > 1
@@ -134,7 +134,7 @@ def test_refinement_appends_digits_and_draws_none_again():
     for seed in range(30):
         deviates = exact._deviates(2, recorded(seed, 4))[0]
         want = literal(deviates, 50.0, 40).tolist()
-        noise, w = exact._rounded(deviates, 50.0, w=1)
+        noise, w = exact._round_product(deviates, 50.0, w=1)
         assert noise.tolist() == want
         refined += w > 1
     assert refined > 25

@@ -56,7 +56,7 @@ def coupled(p: int, scale: float, digits: exact.DigitStream, count: int) -> np.n
     drawn: list = []
     while len(drawn) < count:
         tried = exact._deviates(p, digits, copies=500)
-        drawn += [exact._rounded(g, 2 * scale)[0] for g in tried if exact._accepted(g, digits)]
+        drawn += [exact._round_product(g, 2 * scale)[0] for g in tried if exact._accepted(g, digits)]
     return np.array(drawn[:count], dtype=float)
 
 
@@ -81,7 +81,7 @@ def literal(deviates: exact._Deviates, scale: float, w: int) -> np.ndarray:
 def test_draws_are_those_of_rationals_with_eight_digits_more(scale):
     for seed, p in enumerate((1, 2, 4)):
         deviates = exact._deviates(p, recorded(seed, 64))[0]
-        noise, w = exact._rounded(deviates, scale)
+        noise, w = exact._round_product(deviates, scale)
         assert w >= 1
         assert noise.tolist() == literal(deviates, scale, w + 8).tolist()
 
@@ -94,11 +94,11 @@ def test_rounding_looks_further_until_it_is_sure_and_a_mutant_that_does_not_is_c
     wrong = unsure = 0
     for seed in range(40):
         deviates = exact._deviates(2, recorded(seed, 4))[0]
-        noise, w = exact._rounded(deviates, 50.0, w=1)
+        noise, w = exact._round_product(deviates, 50.0, w=1)
         want = literal(deviates, 50.0, w + 40).tolist()
         assert noise.tolist() == want
         unsure += w > 1
-        careless, _ = exact._rounded(exact._deviates(2, recorded(seed, 4))[0], 50.0, w=1, checked=False)
+        careless, _ = exact._round_product(exact._deviates(2, recorded(seed, 4))[0], 50.0, w=1, checked=False)
         wrong += careless.tolist() != want
     assert unsure >= 35
     assert wrong >= 30
@@ -144,7 +144,7 @@ def test_the_acceptance_of_coupled_draws_looks_further_where_it_must():
             exact._exponential = honest
         whole, fraction = seen[0]
         e = whole + sum(Fraction(int(fraction.column(k)[0]), 4 ** (k + 1)) for k in range(30))
-        x = [Fraction(int(v), 2 ** (2 * 30 + 1)) for v in deviates.known(30)[0]]
+        x = [Fraction(int(v), 2 ** (2 * 30 + 1)) for v in deviates.to_integers(30)[0]]
         assert (w > 0) == (e > abs(x[0] ** 2 + x[1] ** 2 - x[2] ** 2 - x[3] ** 2) / 2)
         further += w > 2
     assert further > 3

@@ -21,7 +21,7 @@ from privcov.postprocess.available_cases import available_cases
 from privcov.tables import readers
 from privcov.tables.declared_columns import working_units
 from privcov.tables.private_dataset import PrivateDataset
-from privcov.tables.public_facts import PublicFacts, declared
+from privcov.tables.public_facts import PublicFacts, make_facts
 
 SMALL = 8
 FAR = 1e300
@@ -31,7 +31,7 @@ def facts_of(d: int, bounded: bool, classes: int = 0, n: int | None = 1) -> Publ
     """Public facts with flags; without bounds R is one, so that rows are shortened."""
     names = tuple(f"x{j}" for j in range(d))
     units = working_units(names, None if bounded else 1.0, [(-1, 1)] * d if bounded else None, None)
-    return declared(names, units, tuple(map(str, range(classes))), n, n is not None, 1, "pairs")
+    return make_facts(names, units, tuple(map(str, range(classes))), n, n is not None, 1, "pairs")
 
 
 def every_row(facts: PublicFacts, cells: tuple[float, ...]) -> np.ndarray:
@@ -295,9 +295,9 @@ def test_of_shortened_rows_they_are_the_covariances_of_the_shortened_table():
 
 def test_every_column_has_a_flag_as_long_as_there_is_room():
     units = working_units(("a", "b", "c"), 1.0, None, None)
-    plain = declared(("a", "b", "c"), units, (), 5, True, 1, "typical")
+    plain = make_facts(("a", "b", "c"), units, (), 5, True, 1, "typical")
     assert (plain.width, plain.flagged) == (3, ())
-    every = declared(("a", "b", "c"), units, (), 5, True, 1, "pairs")
+    every = make_facts(("a", "b", "c"), units, (), 5, True, 1, "pairs")
     assert (every.width, every.flagged) == (6, (0, 1, 2))
     assert PublicFacts.from_dict(every.to_dict()).to_dict() == every.to_dict()
     with pytest.raises(ValueError, match="contradict"):

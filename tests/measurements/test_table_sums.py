@@ -65,7 +65,7 @@ def private(paths, **more) -> PrivateDataset:
 
 def numbers(found: table_sums.Sums) -> tuple:
     arrays = found.high, found.low, found.lines, found.counts, found.norms
-    return found.seen, [a.tolist() for a in arrays], found.marks
+    return found.n_rows, [a.tolist() for a in arrays], found.marks
 
 
 @pytest.mark.parametrize("how", [{"bounds": BOUNDS}, {"bounds": None, "row_bound": 1.5}])
@@ -250,7 +250,7 @@ def test_other_rows_than_were_counted_are_refused(tmp_path):
     (file,) = files.table.files
     counted = dataclasses.replace(files.table, files=(dataclasses.replace(file, rows=len(rows) - 1),))
     ask = dataclasses.replace(_ask_of_one(), columns=("x1",))
-    assert table_pass.add_up(files, ask).seen == len(rows)
+    assert table_pass.add_up(files, ask).n_rows == len(rows)
     with pytest.raises(TableFileError, match="do not hold the rows that they held"):
         table_pass.add_up(type(files)(counted, files.shape), ask)
 

@@ -80,7 +80,7 @@ def test_every_name_of_an_address_meets_every_absurd_value():
 @pytest.mark.parametrize("code", [
     address.number(0, 10, whole=True), address.number(-1e6, 1e6, whole=False),
     address.switch(),
-    address.one_of(["a", "b"]), address.several_of(["a", "b"]), address.written(),
+    address.one_of(["a", "b"]), address.several_of(["a", "b"]), address.free_text(),
 ])  # fmt: skip
 def test_every_kind_of_widget_reads_a_value_or_says_a_sentence(code):
     for text in (*TEXTS, ",".join(TEXTS), ",", ",,", "1,"):

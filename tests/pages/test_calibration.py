@@ -29,10 +29,10 @@ def published(monkeypatch):
         if ask.calibration != PAPER:
             return honest(self, ask)
         outcome = honest(self, dataclasses.replace(ask, calibration="sound"))
-        m = outcome.measured
+        m = outcome.noisy_moment
         event = dataclasses.replace(m.event, scale=m.event.scale / 2)
         distribution = dataclasses.replace(m.distribution, scale=m.distribution.scale / 2)
-        return dataclasses.replace(outcome, measured=dataclasses.replace(m, event=event, distribution=distribution))
+        return dataclasses.replace(outcome, noisy_moment=dataclasses.replace(m, event=event, distribution=distribution))
 
     monkeypatch.setitem(METHODS._entries, "gaussian-cov", new)
     monkeypatch.setattr(card.cls, "card", new)
@@ -176,9 +176,9 @@ def test_the_verdict_is_computed_from_the_events(published, monkeypatch):
 
     def twice(self, ask):  # a published scale that is four times too large: the claim holds
         outcome = half(self, ask)
-        m = outcome.measured
+        m = outcome.noisy_moment
         return dataclasses.replace(
-            outcome, measured=dataclasses.replace(m, event=dataclasses.replace(m.event, scale=4 * m.event.scale))
+            outcome, noisy_moment=dataclasses.replace(m, event=dataclasses.replace(m.event, scale=4 * m.event.scale))
         )
 
     monkeypatch.setattr(published.cls, "run", twice)

@@ -67,7 +67,7 @@ def test_a_job_that_nobody_holds_stops():
 
 def test_one_job_runs_and_the_last_few_stay(monkeypatch):
     monkeypatch.setattr(st, "session_state", {})
-    kept, begun = Jobs("some", AUDITS, kept=2), threading.Event()
+    kept, begun = Jobs("some", AUDITS, capacity=2), threading.Event()
 
     def cells(stop: threading.Event):
         begun.set()

@@ -43,7 +43,7 @@ def test_privacy_noise_falls_like_one_over_n_and_sampling_error_like_its_root():
     assert noise / less == pytest.approx(10)
     assert sampling / smaller == pytest.approx(math.sqrt(10))
     # What is told is the deviation of the noise that a release carries: 45 entries, seen to 25 % at two deviations.
-    data = simulated.widened(simulated.made("ar1-covariance", n=1_000, **rows.DATA))
+    data = simulated.widened(simulated.simulate("ar1-covariance", n=1_000, **rows.DATA))
     rel = privcov.release(data, ZCDP(rows.RHO), "gaussian-cov", random_state=3, repair="none")
     off = (rel.covariance - rows.of_many(1_000).sample)[np.triu_indices(rows.D, 1)]
     assert np.std(off) == pytest.approx(noise, rel=0.25)
@@ -63,7 +63,7 @@ def test_no_cut_keeps_all_and_a_high_one_nothing():
     whole, none = thresholding.cut(0.0), thresholding.cut(1e9)
     assert (whole.true, whole.false) == whole.pairs == (37, 153)
     assert (none.true, none.false) == (0, 0)
-    np.testing.assert_array_equal(whole.kept, whole.noisy)
+    np.testing.assert_array_equal(whole.cut_matrix, whole.noisy)
     between = thresholding.cut(2.0)
     # 153 entries of noise alone, each beyond two deviations with probability 4.55 %: 7.0 expected, deviation 2.6.
     assert abs(between.false - 153 * 0.0455) < 3 * 2.6
@@ -72,7 +72,7 @@ def test_no_cut_keeps_all_and_a_high_one_nothing():
 
 def test_edges_of_independent_columns_are_those_of_the_release():
     found = graphs.false_edges(4)
-    data = simulated.made("ar1-covariance", **graphs.DATA)
+    data = simulated.simulate("ar1-covariance", **graphs.DATA)
     rel = privcov.release(data, ZCDP(graphs.RHO), "glasso-gaussian", random_state=simulated.SEED)
     np.testing.assert_array_equal(found.released, edges(rel.path[4].precision))
     noisy, exact = found.counts

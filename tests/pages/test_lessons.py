@@ -48,7 +48,7 @@ def test_the_player_has_the_pictures_and_the_sentence_of_each_place(number):
     assert at.title[0].value == f"{place(number)}. {lesson.title}"
     given = played(at)
     assert given["at"] == len(control.options) - 1
-    assert given["places"] == [control.shown(option) for option in control.options]
+    assert given["places"] == [control.to_text(option) for option in control.options]
     assert given["values"][given["start"]] == str(control.start)
     assert [choice["right"] for choice in given["choices"]] == [choice.right for choice in lesson.choices]
     parts = ["".join(given["pieces"][index] for index in part) for part in given["parts"]]

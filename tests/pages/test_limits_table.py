@@ -46,7 +46,7 @@ def test_a_number_is_read_as_it_is_written_and_shown_so_that_it_is_read_again(st
     found = typed(state, frame(), [0, LOW, 1, text])
     assert found.loc[0, "low"] == number
     assert limits_table.unread(found, FIELDS) == ""
-    assert typed(state, frame(), [0, LOW, 1, limits_table._shown(number, "number")]).loc[0, "low"] == number
+    assert typed(state, frame(), [0, LOW, 1, limits_table._display_value(number, "number")]).loc[0, "low"] == number
 
 
 @pytest.mark.parametrize(

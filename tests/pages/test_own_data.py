@@ -13,7 +13,7 @@ from pages.your_data.answers import entries
 from privcov.cli.entry import main
 from privcov.core.accounting import attacker_success
 from privcov.core.guarantees import ZCDP
-from privcov.core.words import plain, raised
+from privcov.core.words import plain, to_powers
 from privcov.ledger import Ledger, LedgerError
 from privcov.steward.check import check_upload
 from privcov.tables.declaration.private_file import Column, Declaration
@@ -231,20 +231,20 @@ def test_the_level_that_was_found_takes_the_place_of_the_picked_candidate():
     press(at, "Find it")
     (told,) = [m.value for m in at.markdown if re.search(r"About rho [0-9.]+", m.value)]
     press(at, "Use it as candidate 3")
-    chosen = at.session_state["own"].chosen.rho
+    chosen = at.session_state["own"].guarantee.rho
     assert f"About rho {plain(chosen)}" in told
     assert widget(at, "number_input", "level-zcdp-2").value == chosen
     assert [widget(at, "number_input", f"level-zcdp-{k}").value for k in (0, 1)] == [0.02, 0.1]
-    assert go(go(at, "declare"), "plan").session_state["own"].chosen.rho == chosen
+    assert go(go(at, "declare"), "plan").session_state["own"].guarantee.rho == chosen
 
 
 @pytest.mark.parametrize("kind", ["zcdp", "approx", "pure"])
 def test_the_plan_says_in_words_what_was_picked(kind):
     at = go(declared(n_public=kind == "zcdp"), "plan")
     widget(at, "selectbox", "kind").set_value(kind).run()
-    plan = calm(at).session_state["own"].chosen
+    plan = calm(at).session_state["own"].guarantee
     (said,) = [m.value.replace("\\", "") for m in at.markdown if "has the release guesses" in m.value]
-    assert said.startswith(f"{raised(str(plan))} means:")
+    assert said.startswith(f"{to_powers(str(plan))} means:")
     mine = at.session_state["own"]
     chance = wording.attacker(wording.facts_of(mine.declared, 1000), plan)
     assert 0.5 < chance <= attacker_success(plan)

@@ -130,8 +130,8 @@ def test_the_limit_begins_at_one_release_of_what_was_picked(kind, level, ledger)
     at = go(declared(), "plan")
     widget(at, "selectbox", "kind").set_value(kind).run()
     press(go(at, "release"), "Set the limit")
-    assert str(Ledger(ledger).account("trial").limit) == str(at.session_state["own"].chosen)
-    assert plain(level) in str(at.session_state["own"].chosen)
+    assert str(Ledger(ledger).account("trial").limit) == str(at.session_state["own"].guarantee)
+    assert plain(level) in str(at.session_state["own"].guarantee)
 
 
 def test_answers_never_opens_a_release_of_the_table_s_earlier_name(ledger):  # noqa: F811

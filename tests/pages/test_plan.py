@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 import privcov
 from pages.your_data.declare import practice
 from pages.your_data.plan import alternatives
-from privcov.data_sources.example import written
+from privcov.data_sources.example import survey_csv
 from privcov.steward.example_rows import ExampleRows, Invention, invented
 from privcov.steward.preview import planned_noise, preview
 from privcov.tables.declaration.private_file import Column, read_private
@@ -137,7 +137,7 @@ def test_typed_columns_are_planned(draws):
 def test_the_practice_plan_is_that_of_its_release(tmp_path):
     """Its ranges say how much of the limits people use: what comes lies between Plan's noise and Plan's error."""
     known = practice.declaration("x")
-    rows = np.genfromtxt(io.BytesIO(written(3)), delimiter=",", skip_header=1)
+    rows = np.genfromtxt(io.BytesIO(survey_csv(3)), delimiter=",", skip_header=1)
     private = known.on_rows(rows, None)
     planned = preview(
         invented(private.facts, Invention(len(rows)), tuple(c.usual for c in known.columns)),

@@ -4,14 +4,14 @@ import pytest
 
 from pages.common import show
 from pages.published import opened
-from pages.published.front import stored
+from pages.published.front import read_results
 from privcov.core.references import AUTHORS, place_in
 from privcov.plots import published as pictures
 from privcov.plots.palette import LIGHT, wash
 from tests.pages.test_pages import chart, open_page
 
 PAGE = "pages/8_Published_results.py"
-EVERY = stored("tables.csv").to_dict("records")
+EVERY = read_results("tables.csv").to_dict("records")
 
 
 def texts(at):
@@ -28,7 +28,7 @@ def page():
 
 
 def test_the_page_opens_on_a_picture_with_a_line_per_paper_and_the_rest_closed(page):
-    claims, words = stored("claims.csv").sort_values("paper", kind="stable"), stored("paragraphs.csv")
+    claims, words = read_results("claims.csv").sort_values("paper", kind="stable"), read_results("paragraphs.csv")
     spec, alt = chart(page, "Claims of each paper")
     assert sum(sum(bar["x"]) for bar in spec["data"]) == len(claims)
     for paper, name in AUTHORS.items():
@@ -55,11 +55,11 @@ def test_every_table_and_figure_opens_with_what_was_decided(page, one):
     text = texts(page)
     assert f"{opened.badge(one['headline'])} {show.as_text(one['found'].split(chr(10))[0])}" in text
     assert all(show.as_text(sentence) in text for sentence in one["found"].split("\n") if sentence)
-    for check in stored("checks.csv", one["table"]).to_dict("records"):
+    for check in read_results("checks.csv", one["table"]).to_dict("records"):
         assert f"**{show.as_text(check['question'])}** {opened.badge(check['headline'])}" in text
-    for line in stored("readings.csv", one["table"]).to_dict("records"):
+    for line in read_results("readings.csv", one["table"]).to_dict("records"):
         assert show.as_text(line["assumes"]) in text
-    kept = stored("curves_kept.csv", one["table"])
+    kept = read_results("curves_kept.csv", one["table"])
     survive = kept["survives"].map({"True": "yes", "False": "no"}).tolist()
     assert f"**{survive.count('yes')} of {len(kept)} curves survive" in text or kept.empty
     listed = [d.value["Survives"].tolist() for d in page.dataframe if "Survives" in d.value]
@@ -75,7 +75,7 @@ def test_every_table_and_figure_opens_with_what_was_decided(page, one):
 
 
 def test_the_grid_shows_printed_ours_and_sound_in_one_cell():
-    cells = stored("tables/2-table-2.csv")
+    cells = read_results("tables/2-table-2.csv")
     cells = cells[cells["metric"] == "frobenius"]
     (one,) = [one for one in EVERY if one["table"] == "2-table-2"]
     tones = {name: wash(c, 0.2) for name, c in pictures.colours(LIGHT).items()}
@@ -90,11 +90,11 @@ def test_the_grid_shows_printed_ours_and_sound_in_one_cell():
 
 def test_a_doubtful_number_is_marked_and_a_missing_one_says_why():
     of = {one["table"]: (one["rows"].split(), one["columns"].split()) for one in EVERY}
-    cells = stored("tables/4-table-6.csv")
+    cells = read_results("tables/4-table-6.csv")
     html = opened.grid(cells[cells["metric"] == "spectral"], *of["4-table-6"], {})
     assert "<b>5.73*</b>" in html
     assert "probably 4.73" in html
-    html = opened.grid(stored("tables/3-table-1.csv"), *of["3-table-1"], {})
+    html = opened.grid(read_results("tables/3-table-1.csv"), *of["3-table-1"], {})
     assert 'title="The noisy matrix is indefinite' in html
 
 

@@ -131,9 +131,9 @@ def test_a_pair_that_is_not_identified_is_an_empty_cell():
     last = np.arange(4) == 3
     assert np.array_equal(unknown, last[:, None] != last)
     assert (pale >= unknown).all()
-    assert entries._others(3, 3) == " 3 are hatched: not identified."
-    assert entries._others(4, 3).startswith(" The others are pale")
-    assert entries._others(0, 0) == ""
+    assert entries._describe_rest(3, 3) == " 3 are hatched: not identified."
+    assert entries._describe_rest(4, 3).startswith(" The others are pale")
+    assert entries._describe_rest(0, 0) == ""
 
 
 def test_where_correlations_are_shown_their_own_error_counts():

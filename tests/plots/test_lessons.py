@@ -11,7 +11,7 @@ SQUARE = np.array([[1.0, -0.5], [-0.5, 2.0]])
 
 def test_panels_share_one_symmetric_range_and_show_the_values():
     table = np.arange(6.0).reshape(3, 2)
-    found = panels([("a <b> table", table), ("a matrix", SQUARE)], 2.0, LIGHT, marked=1)
+    found = panels([("a <b> table", table), ("a matrix", SQUARE)], 2.0, LIGHT, marked_row=1)
     first, second = (t for t in found.figure.data if t.type == "heatmap")
     assert {(t.zmin, t.zmax) for t in (first, second)} == {(-2.0, 2.0)}
     np.testing.assert_array_equal(first.z, table)
@@ -29,7 +29,7 @@ def test_panels_share_one_symmetric_range_and_show_the_values():
 def test_lines_over_a_control_carry_every_value_and_its_place():
     points = [(1.0, (0.5, 0.4)), (10.0, (0.05, 0.1))]
     names = {"gaussian-cov": "the release", "sample": "the sample"}
-    found = over_control(points, names, DARK, x="n", x_label="Rows n", y_label="Error", marked=10.0)
+    found = over_control(points, names, DARK, x="n", x_label="Rows n", y_label="Error", mark=10.0)
     drawn = {t.name: list(t.y) for t in found.figure.data if "band" not in t.name}
     assert drawn == {"the release": [0.5, 0.05], "the sample": [0.4, 0.1]}
     assert [t.line.color for t in found.figure.data if t.name == "the release"] == [pen_of("gaussian-cov", DARK).colour]

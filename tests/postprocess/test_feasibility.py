@@ -152,7 +152,7 @@ def test_what_is_asked_about_one_penalty_is_answered_as_by_the_whole_diagnosis(f
         whole = diagnose(s, penalise_diagonal=free)
         for factor in (0.1, 0.5, 0.9, 0.99, 1.01, 1.1, 2.0, 10.0):
             lam = factor * (whole.below if factor < 1 else whole.smallest)
-            found = diagnose(s, penalise_diagonal=free, asked=(lam, lam))
+            found = diagnose(s, penalise_diagonal=free, lambda_range=(lam, lam))
             assert (found.smallest < lam) == (factor > 1), "lam has a solution exactly above the critical penalty"
             assert (found.below >= lam) == (factor < 1)
             assert np.abs(found.anchor - s).max() <= found.smallest
@@ -160,7 +160,7 @@ def test_what_is_asked_about_one_penalty_is_answered_as_by_the_whole_diagnosis(f
             assert np.linalg.eigvalsh(found.ray)[0] >= -1e-12 * np.abs(found.ray).max()
             size = np.abs(found.ray).sum() - (0 if free else np.trace(np.abs(found.ray)))
             assert np.sum(s * found.ray) + found.below * size <= 1e-9 * size
-        wide = diagnose(s, penalise_diagonal=free, asked=(whole.below / 2, 2 * whole.smallest))
+        wide = diagnose(s, penalise_diagonal=free, lambda_range=(whole.below / 2, 2 * whole.smallest))
         assert wide.smallest == whole.smallest, "a range that holds the critical penalty needs all of it"
         (fit,) = solve_path(s, [2 * whole.smallest], penalise_diagonal=free, tol=1e-8)
         (known,) = solve_path(s, [2 * whole.smallest], penalise_diagonal=free, tol=1e-8, diagnosis=whole)

@@ -34,7 +34,7 @@ def test_after_the_repair_every_eigenvalue_reaches_the_floor(how, a, floor):
     assert done.clipped in {np.count_nonzero(values < floor * mean + shift * size) for shift in (-1e-12, 0, 1e-12)}
     assert done.mass == pytest.approx(np.trace(done.matrix - s), abs=1e-12 * size)
     assert done.mass >= -1e-12 * size
-    assert done.moved == pytest.approx(np.abs(done.matrix - s).max(), abs=1e-14 * size)
+    assert done.max_change == pytest.approx(np.abs(done.matrix - s).max(), abs=1e-14 * size)
     if not done.clipped:
         assert np.array_equal(done.matrix, s)
         assert "no repair" in done.sentence
@@ -47,7 +47,7 @@ def test_each_repair_is_the_nearest_in_its_own_measure(seed):
     done = {how: repair_for_lasso(s, how) for how in REAL}
     frobenius = {how: np.linalg.norm(r.matrix - s) for how, r in done.items()}
     assert min(frobenius, key=frobenius.get) == "psd"
-    largest = {how: r.moved for how, r in done.items()}
+    largest = {how: r.max_change for how, r in done.items()}
     assert min(largest, key=largest.get) == "max-norm"
     off = ~np.eye(12, dtype=bool)
     assert np.array_equal(done["ridge"].matrix[off], s[off])
@@ -71,7 +71,7 @@ def test_max_norm_meets_its_lower_bound():
     floor = 0.01 * np.trace(s) / 15
     bound = diagnose(s - floor * np.eye(15), penalise_diagonal=True).below
     assert bound > 0
-    assert bound <= repair_for_lasso(s, "max-norm").moved <= bound * 1.0015
+    assert bound <= repair_for_lasso(s, "max-norm").max_change <= bound * 1.0015
 
 
 @pytest.mark.parametrize("how", REAL)
@@ -102,4 +102,4 @@ def test_an_eigenvalue_on_the_floor_is_not_below_it():
         q, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(4, 4)))
         found = repair_for_lasso((q * values) @ q.T, "psd", 0.01)
         assert found.clipped == 0
-        assert abs(found.moved) < 1e-15
+        assert abs(found.max_change) < 1e-15

@@ -242,4 +242,4 @@ def test_the_answer_is_a_covariance_of_the_unit_ball_and_its_shares_add_up():
         assert np.trace(found.matrix) <= 1 + 1e-12
         assert sum(found.shares.values()) == pytest.approx(1)
         assert list(found.shares.values()) == sorted(found.shares.values(), reverse=True)
-        assert 0 <= found.kept <= 1
+        assert 0 <= found.signal_share <= 1

@@ -97,5 +97,5 @@ def test_what_the_owner_sees_is_exact_and_its_repr_is_not():
     private = PrivateDataset.from_rows(cells(0.37, 400, 2), bounds=BOUNDS, columns=NAMES, name="t")
     look = owner_look(private, ZCDP(0.5), np.random.default_rng(0))
     assert look.missing[0] == np.isnan(cells(0.37, 400, 2)[:, 0]).mean() > 0.3
-    assert look.clipped[1] > 0.3
+    assert look.beyond[1] > 0.3
     assert not any(character.isdigit() for character in repr(look).split(" at 0x")[0])

@@ -88,7 +88,7 @@ def test_a_weighted_row_is_short_in_whole_numbers():
     """Every number up to the largest, at r up to 3,000: v^2 <= k^2 / r, and v + 1 is not."""
     k = np.array([[0], [1], [-1], [3], [ANCHOR], [UNIT - 1], [UNIT], [-UNIT]])
     for r in (1, 2, 3, 4, 7, 99, 100, 2999, 3000, 10**10):
-        v = integer_gram.weighted(k, np.full(len(k), r))[:, 0].tolist()
+        v = integer_gram.weigh_rows(k, np.full(len(k), r))[:, 0].tolist()
         for big, small in zip(k[:, 0].tolist(), v, strict=True):
             if r == 1:
                 assert small == big
@@ -265,7 +265,7 @@ def test_the_sums_of_persons_are_the_same_with_one_worker_and_with_two(tmp_path,
         table = written(tmp_path / workers, rows, ids, kind, 25)
         sums = sums_of(table, SECRETS)
         arrays = sums.norms, sums.high, sums.low, sums.lines, sums.counts
-        found.append((sums.seen, [a.tolist() for a in arrays], sums.marks))
+        found.append((sums.n_rows, [a.tolist() for a in arrays], sums.marks))
         assert table.facts.n == len(set(ids) - {None})
     assert found[0] == found[1]
 
@@ -288,7 +288,7 @@ def largest(d: int, n_anchors: int, n_public: bool) -> int:
     highest = np.full(len(signs), 0 if n_anchors > 1 or not n_public else -(10**9))
     lowest = -highest
     for r in range(1, 41):
-        v = integer_gram.weighted(z, np.full(len(z), r))
+        v = integer_gram.weigh_rows(z, np.full(len(z), r))
         products = np.array([v[:, i] * v[:, j] for i, j in upper])
         forms = r * (signs @ products)
         highest, lowest = np.maximum(highest, forms.max(axis=1)), np.minimum(lowest, forms.min(axis=1))
@@ -583,14 +583,14 @@ def test_the_answer_is_the_weighted_mean(n_public, guarantee, monkeypatch):
 
 
 def test_an_anchor_without_weight_is_found(monkeypatch):
-    real = integer_gram.weighted
+    real = integer_gram.weigh_rows
 
     def wrong(whole, rows_of_person):
         out = real(whole, rows_of_person)
         out[:, -1] = whole[:, -1]
         return out
 
-    monkeypatch.setattr(integer_gram, "weighted", wrong)
+    monkeypatch.setattr(integer_gram, "weigh_rows", wrong)
     axis = [[1.0, 0.0]]
     with pytest.raises(AssertionError, match="costs"):
         checkers.check_replay(*neighbours(2, axis * 30, [], n_public=False), "isotropic", monkeypatch)

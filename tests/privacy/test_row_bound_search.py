@@ -174,9 +174,9 @@ def test_the_noise_of_the_counts_is_what_the_event_says(kind, monkeypatch):
 def test_the_sum_is_the_one_under_the_bound_that_was_found(form):
     """With next to no noise on the sum: the same moment as of a table that declares this bound itself."""
     private = PrivateDataset.from_rows(gaussian(), **form)
-    how = vars(private_request("auto-cov", private.facts, ZCDP(1e8), parameters=SEARCH).wanted)
+    how = vars(private_request("auto-cov", private.facts, ZCDP(1e8), parameters=SEARCH).query)
     noisy = measure_exactly(private, **how)
-    assert noisy.declared is private.facts
+    assert noisy.original_facts is private.facts
     assert noisy.search.halvings > 0 or "persons" in form  # whose counts have noise even here
     factor = noisy.search.factor
     again = {"row_bound": form["row_bound"] * factor} if "row_bound" in form else {"row_bound_fraction": factor}
@@ -186,7 +186,7 @@ def test_the_sum_is_the_one_under_the_bound_that_was_found(form):
     assert np.allclose(read_sum(noisy, "joint").matrix, read_sum(plain, "joint").matrix, atol=2e-4)
     assert type(noisy).from_dict(noisy.to_dict()).to_dict() == noisy.to_dict()
     wanted = private_request("auto-cov", private.facts, ZCDP(1e8), parameters=SEARCH)
-    assert wanted.made(noisy)
+    assert wanted.matches(noisy)
     assert planned_events(private.facts, **how, bound=noisy.facts) == noisy.events
 
 
@@ -235,7 +235,9 @@ def test_a_table_in_files_is_counted_and_summed_as_one_in_memory(more, tmp_path)
     given = {"label": "labels", "person": "persons"}
     memory = PrivateDataset.from_rows(rows, **facts, **{given[k]: frame[v].tolist() for k, v in own.items()})
     assert np.array_equal(norm_counts.norm_counts(files), norm_counts.norm_counts(memory))
-    shorter = [dataclasses.replace(private, facts=private.facts.shortened(2**-1.5)) for private in (files, memory)]
+    shorter = [
+        dataclasses.replace(private, facts=private.facts.with_shorter_bound(2**-1.5)) for private in (files, memory)
+    ]
     one, other = (exact_sum(private, private.facts.n_anchors) for private in shorter)
     assert np.array_equal(one, other)
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
@@ -259,7 +261,7 @@ def test_files_that_change_between_the_passes_are_refused(tmp_path):
     write(other)
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert path.stat().st_size == before.st_size
-    shorter = dataclasses.replace(private, facts=private.facts.shortened(0.5))
+    shorter = dataclasses.replace(private, facts=private.facts.with_shorter_bound(0.5))
     with pytest.raises(TableFileError, match="changed since the pass before"):
         exact_sum(shorter, 1)
 

@@ -141,7 +141,7 @@ def test_a_table_is_the_sum_of_its_rows_and_what_is_fitted_on_rows_is_seen(monke
         return np.array_equal(summed(rows, **more), parts[0] + parts[1])
 
     assert adds_up()
-    coded, values = coding.coded, coding.coded_values
+    coded, values = coding.code_numbers, coding.coded_values
 
     def filled(kind, cells):
         return coded(kind, np.where(np.isnan(cells), np.nanmean(cells), cells) if kind.kind == "date" else cells)
@@ -156,7 +156,7 @@ def test_a_table_is_the_sum_of_its_rows_and_what_is_fitted_on_rows_is_seen(monke
             kind = dataclasses.replace(kind, values=(*met, "p", "q")[: len(kind.values)], other=kind.other)
         return values(kind, cells)
 
-    for name, mutant in (("coded", filled), ("coded", scaled), ("coded_values", listed)):
+    for name, mutant in (("code_numbers", filled), ("code_numbers", scaled), ("coded_values", listed)):
         with monkeypatch.context() as patch:
             patch.setattr(coding, name, mutant)
             assert not adds_up(), mutant.__name__
@@ -167,7 +167,7 @@ def test_a_table_is_the_sum_of_its_rows_and_what_is_fitted_on_rows_is_seen(monke
 
 def test_two_levels_at_once_count_as_none(tmp_path, monkeypatch):
     """What a coder must not give is enforced in whole numbers, in memory and in files."""
-    monkeypatch.setattr(coding, "coded", lambda kind, cells: np.ones((kind.width, len(cells))))
+    monkeypatch.setattr(coding, "code_numbers", lambda kind, cells: np.ones((kind.width, len(cells))))
     (tmp_path / "a.csv").write_text("pay,smokes,ward,day\n1,no,A,2020-01-01\n", encoding="utf-8")
     for private in (table(REST[:1]), PrivateDataset.from_files(tmp_path / "a.csv", kinds=KINDS, missing_codes=["-9"])):
         gram = exact_sum(private, 1)

@@ -57,7 +57,7 @@ def test_the_rows_are_measured_as_by_the_release(declared):
     """At a rho without visible noise: flags, levels, weights of columns and persons, shortening, classes."""
     private = table(**declared)
     facts = private.facts
-    exact = read_sum(measure_exactly(private, **vars(usual_request(facts, ZCDP(1e9)).wanted)), "joint")
+    exact = read_sum(measure_exactly(private, **vars(usual_request(facts, ZCDP(1e9)).query)), "joint")
     stand = ExampleRows(private, 600, "rows")
     noise = planned_noise(facts, ZCDP(1e9), 600)
     found = stand.noisy(noise, None)
@@ -127,7 +127,7 @@ def test_of_a_large_public_table_some_rows_stand_for_all(persons):
     stand = ExampleRows.of_public(private, 8_000)
     assert len(stand.table._rows) == MAX_ROWS
     assert stand.public
-    assert stand.what == "a public table of 20,000 rows"
+    assert stand.description == "a public table of 20,000 rows"
     assert stand.covariance == pytest.approx(np.array([[0.04, 0.02], [0.02, 0.04]]), rel=0.08)
 
 

@@ -36,7 +36,7 @@ def table(d: int, n: int, *more, seed: int = 0) -> ExampleRows:
 
 def measured(data: PrivateDataset, guarantee: Guarantee) -> NoisySum:
     """Measure what a release that names no method would."""
-    return measure_exactly(data, **vars(usual_request(data.facts, guarantee).wanted))
+    return measure_exactly(data, **vars(usual_request(data.facts, guarantee).query))
 
 
 @pytest.mark.parametrize("guarantee", CASES)
@@ -138,8 +138,8 @@ def test_the_owner_sees_the_exact_answer_and_what_clipping_does():
     look = owner_look(data, ZCDP(0.1), np.random.default_rng(1))
     assert look.raw == pytest.approx(np.corrcoef(x, rowvar=False))
     clipped = np.clip(x, [-1, -100], [1, 100])
-    assert look.kept == pytest.approx(np.corrcoef(clipped, rowvar=False))
-    assert look.clipped == pytest.approx([(np.abs(x[:, 0]) > 1).mean(), 0])
+    assert look.clipped == pytest.approx(np.corrcoef(clipped, rowvar=False))
+    assert look.beyond == pytest.approx([(np.abs(x[:, 0]) > 1).mean(), 0])
     assert look.bias > 0.1
     assert look.rows == 5000
 
@@ -167,7 +167,7 @@ def test_the_exact_answer_by_pairs_is_over_the_rows_that_have_both():
     x = rng.multivariate_normal([0.5] * 3, 0.02 * (np.eye(3) + 1), 400).clip(0.01, 0.99)
     x[rng.random(x.shape) < 0.2] = np.nan
     look = owner_look(PrivateDataset.from_rows(x, bounds=[(0, 1)] * 3, missing="pairs"), ZCDP(1.0), rng)
-    assert look.kept == pytest.approx(look.raw, abs=1e-3)
+    assert look.clipped == pytest.approx(look.raw, abs=1e-3)
     both = np.isfinite(x[:, 0]) & np.isfinite(x[:, 1])
     a, b = x[both, 0], x[both, 1]
     deviations = [np.nanstd(x[:, j]) for j in (0, 1)]
@@ -249,7 +249,7 @@ def test_the_noise_of_a_plan_with_a_search_is_that_of_the_release_under_its_boun
     rows = np.random.default_rng(1).normal(0, 0.05, (5000, 12))
     data = PrivateDataset.from_rows(rows, bounds=[(-1, 1)] * 12, **more)
     request = usual_request(data.facts, guarantee, search=True)
-    noisy = measure_exactly(data, **vars(request.wanted))
+    noisy = measure_exactly(data, **vars(request.query))
     released = read_sum(noisy, "joint")
     assert request.noise(released.rows, noisy.facts) == released.distribution
     stands = ExampleRows.of_public(data, 5000)
@@ -263,5 +263,5 @@ def test_the_noise_of_a_plan_with_a_search_is_that_of_the_release_under_its_boun
 def test_a_search_is_planned_for_ten_columns_and_more_only():
     for d in (9, 10):
         facts = private(d=d).facts
-        assert bool(usual_request(facts, ZCDP(0.1), search=True).wanted.search) == (d == 10)
-        assert not usual_request(facts, ZCDP(0.1)).wanted.search
+        assert bool(usual_request(facts, ZCDP(0.1), search=True).query.search) == (d == 10)
+        assert not usual_request(facts, ZCDP(0.1)).query.search

@@ -19,7 +19,7 @@ from privcov.bundle.derived import noisy_of
 from privcov.bundle.read import Opened, OpenedBundle
 from privcov.bundle.safe import cells
 from privcov.core.guarantees import Guarantee, from_dict
-from privcov.core.words import percent, raised
+from privcov.core.words import percent, to_powers
 from privcov.inference.answers import FALSE_DISCOVERIES, ReleaseAnswers
 from privcov.inference.matrix_error import matrix_error
 from privcov.inference.unbiased import ONE_COLUMN, REASONS, TWO_VALUED
@@ -43,8 +43,8 @@ class Shown:
 
     key: str
     source: Opened | OpenedBundle
-    kept: dict = field(default_factory=dict)
-    made: dict[tuple, ReleaseAnswers] = field(default_factory=dict, repr=False)
+    widget_values: dict = field(default_factory=dict)
+    cache: dict[tuple, ReleaseAnswers] = field(default_factory=dict, repr=False)
     estimates: dict[str, Release] = field(default_factory=dict, repr=False)
     errors: dict[str, float | None] = field(default_factory=dict, repr=False)
 
@@ -64,7 +64,7 @@ class Shown:
         return dict(zip(self.columns, cells(self.columns), strict=True))
 
     @cached_property
-    def measured(self) -> Measured:
+    def noisy_moment(self) -> Measured:
         """The noisy moment."""
         return noisy_of(self.measurement)[0]
 
@@ -76,9 +76,9 @@ class Shown:
     @property
     def guarantee(self) -> Guarantee:
         """The guarantee that was asked for."""
-        given = self.source.release.given if isinstance(self.source, Opened) else self.source.guarantee
-        assert given is not None, "a private release has one"
-        return given
+        guarantee = self.source.release.given if isinstance(self.source, Opened) else self.source.guarantee
+        assert guarantee is not None, "a private release has one"
+        return guarantee
 
     def estimate(self, method: str) -> Release:
         """Return what a method makes of the measurement; it spends nothing."""
@@ -91,31 +91,31 @@ class Shown:
         if method not in self.errors:
             request = private_request(method, self.measurement.facts, self.guarantee)
             smooth = request.method.card.family != "Threshold"
-            found = matrix_error(*noisy_of(self.measurement), request.covariance_of) if smooth else None
-            self.errors[method] = found
+            error = matrix_error(*noisy_of(self.measurement), request.covariance_of) if smooth else None
+            self.errors[method] = error
         return self.errors[method]
 
     @property
     def level(self) -> float:
         """The nominal coverage that was chosen."""
-        return self.kept.get("level", 0.95)
+        return self.widget_values.get("level", 0.95)
 
     @property
     def rate(self) -> float:
         """The rate of false discoveries that was chosen."""
-        return self.kept.get("rate", FALSE_DISCOVERIES)
+        return self.widget_values.get("rate", FALSE_DISCOVERIES)
 
     @property
-    def released(self) -> Release | OpenedBundle:
+    def release(self) -> Release | OpenedBundle:
         """Input of `privcov.answers`."""
         return self.source.release if isinstance(self.source, Opened) else self.source
 
     def answers(self) -> ReleaseAnswers:
         """Return the answers under what was chosen; raises ValueError where the guarantee is not established."""
-        asked = (self.level, self.kept.get("kurtosis", 0.0))
-        if asked not in self.made:
-            self.made[asked] = privcov.answers(self.released, level=asked[0], kurtosis=asked[1])
-        return self.made[asked]
+        key = (self.level, self.widget_values.get("kurtosis", 0.0))
+        if key not in self.cache:
+            self.cache[key] = privcov.answers(self.release, level=key[0], kurtosis=key[1])
+        return self.cache[key]
 
     @cached_property
     def ranges(self) -> pd.Series:
@@ -138,11 +138,11 @@ class Shown:
         argument: Literal["value", "default"] = "value",
     ) -> dict[str, Any]:
         """Return what `state.keep` returns, for a widget of this release."""
-        return keep_in(self.kept, f"{self.key}-{name}", name, default, among=among, argument=argument)
+        return keep_in(self.widget_values, f"{self.key}-{name}", name, default, among=among, argument=argument)
 
     def segments(self, label: str, options: dict[str, str], name: str) -> str:
         """Show a bar of options, the first one chosen at first; return the key of the chosen one."""
-        chosen = st.segmented_control(
+        choice = st.segmented_control(
             label,
             list(options),
             required=True,
@@ -150,14 +150,14 @@ class Shown:
             label_visibility="collapsed",
             **self.keep(name, next(iter(options)), argument="default"),
         )
-        assert chosen is not None  # one is always chosen
-        return chosen
+        assert choice is not None  # one is always chosen
+        return choice
 
     def column(self, label: str, name: str, names: Sequence[str] | None = None, at: int = 0) -> str:
         """Show a list of columns, or of other names; return the chosen one."""
-        given = tuple(self.columns if names is None else names)
-        place = self.keep(name, min(at, len(given) - 1), among=range(len(given)))
-        return given[st.selectbox(label, range(len(given)), format_func=given.__getitem__, **place)]
+        options = tuple(self.columns if names is None else names)
+        place = self.keep(name, min(at, len(options) - 1), among=range(len(options)))
+        return options[st.selectbox(label, range(len(options)), format_func=options.__getitem__, **place)]
 
     def settings(self) -> None:
         """Show the level, the rate of false discoveries and what is assumed of the rows."""
@@ -182,49 +182,49 @@ class Shown:
             )
 
 
-def head(shown: Shown, entry: dict) -> None:
+def head(panel: Shown, entry: dict) -> None:
     """Show what was released: the table, how many rows, the guarantee, and how its limit was raised before."""
-    facts = shown.measurement.facts
-    counted, noisy = facts.neighbours.counted, f"about {shown.measured.rows:,.0f}"
-    rows = f"{noisy} {counted} (a noisy count)" if facts.n is None else f"{facts.n:,} {counted}"
-    given = raised(str(from_dict(entry["request"]["guarantee"])))
-    show.tag("Released", f"{entry['name']}: {rows}, {facts.d} columns, {given}")
+    facts = panel.measurement.facts
+    unit, noisy = facts.neighbours.count_unit, f"about {panel.noisy_moment.rows:,.0f}"
+    rows = f"{noisy} {unit} (a noisy count)" if facts.n is None else f"{facts.n:,} {unit}"
+    guarantee = to_powers(str(from_dict(entry["request"]["guarantee"])))
+    show.tag("Released", f"{entry['name']}: {rows}, {facts.d} columns, {guarantee}")
     for words in entry["raised"]:
         st.caption(show.as_text(f"{words}."))
 
 
-def show_codebook(shown: Shown) -> None:
+def show_codebook(panel: Shown) -> None:
     """Show what every column is."""
     with st.expander("Codebook"):
-        st.markdown(show.as_text(" ".join(about_rows(shown.measurement.facts))))
-        st.dataframe(pd.DataFrame(codebook(shown.measurement.facts), columns=list(HEADINGS)), hide_index=True)
+        st.markdown(show.as_text(" ".join(about_rows(panel.measurement.facts))))
+        st.dataframe(pd.DataFrame(codebook(panel.measurement.facts), columns=list(HEADINGS)), hide_index=True)
 
 
-def lines(shown: Shown, table: pd.DataFrame, name: str, *, most: int = 320) -> None:
+def lines(panel: Shown, table: pd.DataFrame, name: str, *, most: int = 320) -> None:
     """Show an answer as a table, with its download; what is not identified has no interval and a reason."""
-    spoken = {name: name for name in table.get("column", ())} | shown.spoken  # a score has a name of ours
+    spoken = {name: name for name in table.get("column", ())} | panel.spoken  # a score has a name of ours
     safe = table.assign(**{c: table[c].map(spoken) for c in ("column", "first", "second") if c in table})
-    drawn = safe if (table["reason"] != "").any() else safe.drop(columns=["reason", "identified"])
-    drawn = pd.DataFrame(drawn.dropna(axis=1, how="all"), copy=True)
-    drawn.attrs = {}  # they would be sent with it, and a number that is not identified is no JSON
+    view = safe if (table["reason"] != "").any() else safe.drop(columns=["reason", "identified"])
+    view = pd.DataFrame(view.dropna(axis=1, how="all"), copy=True)
+    view.attrs = {}  # they would be sent with it, and a number that is not identified is no JSON
     number = {c: st.column_config.NumberColumn(c.replace("_", " "), format="%.4g") for c in _NUMBERS if c in table}
-    st.dataframe(drawn, hide_index=True, height=min(35 * (len(table) + 1) + 3, most), column_config=number)
+    st.dataframe(view, hide_index=True, height=min(35 * (len(table) + 1) + 3, most), column_config=number)
     text = safe.to_csv(index=False)
     show.download("This answer as CSV", lambda: text, f"{name}.csv", f"own-csv-{name}")
 
 
-def scaled(table: pd.DataFrame, unit: pd.Series | np.ndarray, start: pd.Series | float = 0.0) -> pd.DataFrame:
+def rescale(table: pd.DataFrame, unit: pd.Series | np.ndarray, start: pd.Series | float = 0.0) -> pd.DataFrame:
     """Return an answer in other units, for a picture of several columns."""
     return table.assign(**{end: (table[end] - np.asarray(start)) / np.asarray(unit) for end in _NUMBERS[:3]})
 
 
 def about(table: pd.DataFrame) -> None:
     """Show what an answer is about, what it assumes, and the coverage that was measured for it."""
-    found = table.attrs
+    attrs = table.attrs
     st.caption(
         show.as_text(
-            f"About {found['population']}. Assumed: {found['assumes']}; level {percent(found['level'])}. "
-            f"{found['coverage']}"
+            f"About {attrs['population']}. Assumed: {attrs['assumes']}; level {percent(attrs['level'])}. "
+            f"{attrs['coverage']}"
         )
     )
 
@@ -272,19 +272,19 @@ def under_test(pairs: pd.DataFrame) -> pd.Series:
 def square(table: pd.DataFrame, column: str, columns: tuple[str, ...], *, fill: float | bool) -> np.ndarray:
     """Return one column of an answer by pairs as a symmetric d x d array with this diagonal."""
     d = len(columns)
-    found = np.full((d, d), fill, dtype=bool if isinstance(fill, bool) else np.float64)
+    matrix = np.full((d, d), fill, dtype=bool if isinstance(fill, bool) else np.float64)
     i, j = np.triu_indices(d, 1)
-    found[i, j] = found[j, i] = table[column].to_numpy()
-    return found
+    matrix[i, j] = matrix[j, i] = table[column].to_numpy()
+    return matrix
 
 
-def doubtful(found: ReleaseAnswers, which: str, rate: float, total: NoisySum) -> tuple[np.ndarray, np.ndarray]:
+def doubtful(answers: ReleaseAnswers, target: str, rate: float, total: NoisySum) -> tuple[np.ndarray, np.ndarray]:
     """Return which pairs of a matrix may be noise alone, and which are hatched, both d x d.
 
     The hatched ones are not identified, or known: levels of one column exclude each other.
     """
-    untested = which in OF_ALL and bool(total.facts.flagged)  # where missing cells are measured by pairs
-    judged = found.correlations(rate) if which not in OF_ALL or untested else found.partial_correlations(rate)
+    untested = target in OF_ALL and bool(total.facts.flagged)  # where missing cells are measured by pairs
+    judged = answers.correlations(rate) if target not in OF_ALL or untested else answers.partial_correlations(rate)
     tested = under_test(judged)
     judged = judged.assign(pale=tested & ~(judged["reject"] & (not untested)), unknown=~judged["identified"])
-    return square(judged, "pale", found.columns, fill=False), square(judged, "unknown", found.columns, fill=False)
+    return square(judged, "pale", answers.columns, fill=False), square(judged, "unknown", answers.columns, fill=False)

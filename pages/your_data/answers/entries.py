@@ -21,7 +21,7 @@ from pages.your_data.answers.context import (
     doubtful,
     lines,
     matrix_verdict,
-    scaled,
+    rescale,
     square,
     under_test,
     unknown,
@@ -51,23 +51,23 @@ VIEWS = {
 }
 
 
-def section(shown: Shown, name: str, label: str, last: Callable[[], None]) -> None:
+def section(panel: Shown, name: str, label: str, last: Callable[[], None]) -> None:
     """Show the bar of views and the chosen one; ``name``, ``label``, ``last``: one more view."""
-    facts = shown.measurement.facts
+    facts = panel.measurement.facts
     whole = not facts.flagged  # missing cells measured by pairs have no joint law of all entries
     fits = {
         **dict.fromkeys(("spectrum", "graph", "regression"), whole),
         "classes": whole and len(facts.classes) > 1,
         "groups": whole and facts.units.fits_bounds and bool(two_values(facts.kinds, facts.units)),
     }
-    offered = {k: v for k, v in VIEWS.items() if fits.get(k, True)} | {name: label}
-    view = shown.segments("View", offered, "answer")
+    views = {k: v for k, v in VIEWS.items() if fits.get(k, True)} | {name: label}
+    view = panel.segments("View", views, "answer")
     with show.problems():
         if view == name:
             last()
         else:
-            _DRAWN[view](shown, frame.palette())
-    shown.settings()
+            _DRAWN[view](panel, frame.palette())
+    panel.settings()
 
 
 # --- matrices -----------------------------------------------------------------------------------------------
@@ -88,87 +88,90 @@ _UNITLESS, _ESTIMATED = ("correlation", "partial"), ("correlation", "covariance"
 _UNSHRUNK = "Negative eigenvalues, which only noise can make, are set to zero; so is it in matrices/ of the bundle."
 
 
-def _matrices(shown: Shown, palette: Palette) -> None:
-    which = shown.segments("Matrix", MATRICES, "matrix")
-    method = _method(shown) if which in _ESTIMATED else ""
-    matrix = matrix_of(shown.estimate(method), which) if method else getattr(shown.matrices, which)
-    size = np.outer(shown.ranges, shown.ranges)
-    working = matrix if which in _UNITLESS else matrix * size if which == "precision" else matrix / size
-    pale, unknown_pairs = doubtful(shown.answers(), which, shown.rate, shown.measurement)
+def _matrices(panel: Shown, palette: Palette) -> None:
+    target = panel.segments("Matrix", MATRICES, "matrix")
+    method = _method(panel) if target in _ESTIMATED else ""
+    matrix = matrix_of(panel.estimate(method), target) if method else getattr(panel.matrices, target)
+    size = np.outer(panel.ranges, panel.ranges)
+    working = matrix if target in _UNITLESS else matrix * size if target == "precision" else matrix / size
+    pale, unknown_pairs = doubtful(panel.answers(), target, panel.rate, panel.measurement)
     left, right = st.columns([3, 2], gap="large")
     with left:
         picture = heatmap(
             working,
-            shown.columns,
+            panel.columns,
             colour_limit(working),
             palette,
-            what=f"released {which}",
+            what=f"released {target}",
             pale=pale,
             unknown=unknown_pairs,
         )
-        show.picture(picture, f"square-own-{which}")
-        unit = which if which in _UNITLESS else f"{which}, {shown.of_ranges}"
+        show.picture(picture, f"square-own-{target}")
+        unit = target if target in _UNITLESS else f"{target}, {panel.of_ranges}"
         show.colour_note(unit, "Values beyond the scale, as on the diagonal, have the colour of its end.")
-        if which not in _UNITLESS and shown.measurement.facts.bounds is not None:
+        if target not in _UNITLESS and panel.measurement.facts.bounds is not None:
             st.caption("From 0 to 1: from the lowest to the highest possible value.")
     with right:
-        found = shown.answers().correlations(shown.rate)
+        correlations = panel.answers().correlations(panel.rate)
         if method:
-            st.markdown(matrix_verdict(shown.error_of(method)))
-        elif len(found):
-            st.markdown(verdict(found))
-        st.markdown(_EXPLAINED[which])
-        if which in _ESTIMATED:
+            st.markdown(matrix_verdict(panel.error_of(method)))
+        elif len(correlations):
+            st.markdown(verdict(correlations))
+        st.markdown(_EXPLAINED[target])
+        if target in _ESTIMATED:
             st.caption(METHODS.get(method).summary if method else _UNSHRUNK)
             if method:
                 st.caption("Shrunk, for further computing. *Which are real* has the numbers to report.")
-        if pairs := int(under_test(found).sum()):
-            real, gone = pairs - int(np.triu(pale, 1).sum()), int(np.triu(unknown_pairs, 1).sum()) - len(found) + pairs
-            st.markdown(
-                f"**{real}** of {pairs} pairs{_of_columns(found)} are real (rate of false discoveries "
-                f"{percent(shown.rate)})." + _others(pairs - real, gone)
+        if pairs := int(under_test(correlations).sum()):
+            real, gone = (
+                pairs - int(np.triu(pale, 1).sum()),
+                int(np.triu(unknown_pairs, 1).sum()) - len(correlations) + pairs,
             )
-        if which not in (*_UNITLESS, "precision"):
-            noise = shown.matrices.noise_std / size
+            st.markdown(
+                f"**{real}** of {pairs} pairs{_of_columns(correlations)} are real (rate of false discoveries "
+                f"{percent(panel.rate)})." + _describe_rest(pairs - real, gone)
+            )
+        if target not in (*_UNITLESS, "precision"):
+            noise = panel.matrices.noise_std / size
             off = noise[~np.eye(len(noise), dtype=bool)]
             typical = float(np.median(off)) if len(off) else float(noise[0, 0])
             st.markdown(f"Privacy noise on an entry: {plain(typical)} (deviation, as in the picture).")
-        if which in OF_ALL:
-            st.markdown(f"Eigenvalues of the correlation below {plain(shown.matrices.floor)} were raised to it.")
-        units = "" if which in _UNITLESS else ", in the columns' own units"
+        if target in OF_ALL:
+            st.markdown(f"Eigenvalues of the correlation below {plain(panel.matrices.floor)} were raised to it.")
+        units = "" if target in _UNITLESS else ", in the columns' own units"
         st.caption(f"The numbers{units}:")
-        names = cells(shown.columns)
+        names = cells(panel.columns)
         cells_of = pd.DataFrame(matrix, index=pd.Index(names, name="column"), columns=names)
         number = st.column_config.NumberColumn(format="%.3g")
         st.dataframe(cells_of, height=min(35 * (len(names) + 1) + 3, 320), column_config=dict.fromkeys(names, number))
-        text = table(matrix, shown.columns, shown.columns, corner=which)
+        text = table(matrix, panel.columns, panel.columns, corner=target)
         show.download(
-            f"{MATRICES[which]} as CSV",
+            f"{MATRICES[target]} as CSV",
             lambda: text,
-            f"{'-'.join(filter(None, (which, method)))}.csv",
-            f"own-csv-{which}",
+            f"{'-'.join(filter(None, (target, method)))}.csv",
+            f"own-csv-{target}",
         )
 
 
-def _method(shown: Shown) -> str:
+def _method(panel: Shown) -> str:
     """Show the methods that can estimate the covariance of this measurement; return the chosen one, "" for none."""
-    facts, kind = shown.measurement.facts, shown.guarantee.kind
+    facts, kind = panel.measurement.facts, panel.guarantee.kind
     fit = [c for c in private_methods() if c.target == "covariance" and not c.refuses(kind)]
     labels = {c.key: c.label for c in fit if c.missing_cells or not facts.flagged} | {"": "Unshrunk"}
-    if "wishart" not in shown.measurement.shape:
+    if "wishart" not in panel.measurement.shape:
         labels.pop("wishart-difference", None)
-    if shown.measurement.shape == "laplace":  # the shrinkage of the first method is not that of Laplace noise
+    if panel.measurement.shape == "laplace":  # the shrinkage of the first method is not that of Laplace noise
         labels = {"laplace-cov": labels.pop("laplace-cov")} | labels
     return st.selectbox(
         "Estimated by",
         list(labels),
         format_func=labels.__getitem__,
         help="All of them use the one measurement, so another one spends nothing.",
-        **shown.keep("by", next(iter(labels)), among=list(labels)),
+        **panel.keep("by", next(iter(labels)), among=list(labels)),
     )
 
 
-def _others(doubtful: int, gone: int) -> str:
+def _describe_rest(doubtful: int, gone: int) -> str:
     """Return how the pairs that are not real are drawn."""
     pale = " The others are pale: they may be noise alone." if doubtful > gone else ""
     return pale + (f" {gone} are hatched: not identified." if gone else "")
@@ -180,36 +183,36 @@ _OF_COLUMNS = {"means": "Means", "variances": "Variances"}
 _MAX_COLUMNS = 40  # columns in one picture
 
 
-def _columns(shown: Shown, palette: Palette) -> None:
-    which = shown.segments("Answer", _OF_COLUMNS, "of-columns")
-    found = getattr(shown.answers(), which)()
-    unknown(found)
-    drawn, bounds = found.head(_MAX_COLUMNS), shown.measurement.facts.bounds
-    ranges = shown.ranges[drawn["column"]]
-    if which == "variances":
-        clear, drawn = drawn["ci_low"] > 0, scaled(drawn, ranges**2)
+def _columns(panel: Shown, palette: Palette) -> None:
+    statistic = panel.segments("Answer", _OF_COLUMNS, "of-columns")
+    answer = getattr(panel.answers(), statistic)()
+    unknown(answer)
+    rows, bounds = answer.head(_MAX_COLUMNS), panel.measurement.facts.bounds
+    ranges = panel.ranges[rows["column"]]
+    if statistic == "variances":
+        clear, rows = rows["ci_low"] > 0, rescale(rows, ranges**2)
     else:
-        clear, drawn = drawn["identified"], scaled(drawn, ranges, 0.0 if bounds is None else bounds[:_MAX_COLUMNS, 0])
+        clear, rows = rows["identified"], rescale(rows, ranges, 0.0 if bounds is None else bounds[:_MAX_COLUMNS, 0])
     show.picture(
         intervals(
-            list(drawn["column"]),
-            *numbers(drawn),
+            list(rows["column"]),
+            *numbers(rows),
             palette,
             clear=clear.to_numpy(),
-            x_title=f"{_OF_COLUMNS[which][:-1]}, {shown.of_ranges}",
-            what=_OF_COLUMNS[which],
-            level=shown.level,
+            x_title=f"{_OF_COLUMNS[statistic][:-1]}, {panel.of_ranges}",
+            what=_OF_COLUMNS[statistic],
+            level=panel.level,
         ),
         "own-columns",
     )
-    if len(found) > _MAX_COLUMNS:
-        st.caption(f"The first {_MAX_COLUMNS} of {len(found)} columns.")
-    about(found)
-    kinds = shown.measurement.facts.kinds
-    if which == "means" and kinds:
-        told = in_terms(kinds, found["estimate"])
-        found = found.assign(meaning=[f"{t.what} {t.text}" for t in told])
-    lines(shown, found, which)
+    if len(answer) > _MAX_COLUMNS:
+        st.caption(f"The first {_MAX_COLUMNS} of {len(answer)} columns.")
+    about(answer)
+    kinds = panel.measurement.facts.kinds
+    if statistic == "means" and kinds:
+        terms = in_terms(kinds, answer["estimate"])
+        answer = answer.assign(meaning=[f"{t.what} {t.text}" for t in terms])
+    lines(panel, answer, statistic)
 
 
 # --- pairs --------------------------------------------------------------------------------------------------
@@ -237,58 +240,60 @@ _OF_PAIRS = {
 }
 
 
-def real_ones(found: pd.DataFrame, others: str = "pale") -> str:
-    """Return how many pairs the test calls real, and what that promises, as markdown; ``others`` says how they look."""
-    rate, count = found.attrs["false_discovery_rate"], int(found["reject"].sum())
-    if not under_test(found).any():
+def real_ones(answer: pd.DataFrame, appearance: str = "pale") -> str:
+    """Return how many pairs the test calls real, and what that promises; ``appearance`` says how they look."""
+    rate, count = answer.attrs["false_discovery_rate"], int(answer["reject"].sum())
+    if not under_test(answer).any():
         return "There are no two columns to compare."
-    said = f"**{count}** of {under_test(found).sum()} pairs{_of_columns(found)} are **real**"
+    text = f"**{count}** of {under_test(answer).sum()} pairs{_of_columns(answer)} are **real**"
     if count:
-        said += f". On average at most {percent(rate)} of the pairs called real have no relation"
-    return said + (f". The others are {others}: they may be noise alone." if count < under_test(found).sum() else ".")
+        text += f". On average at most {percent(rate)} of the pairs called real have no relation"
+    return text + (
+        f". The others are {appearance}: they may be noise alone." if count < under_test(answer).sum() else "."
+    )
 
 
-def _of_columns(found: pd.DataFrame) -> str:
+def _of_columns(answer: pd.DataFrame) -> str:
     """Return words that exclude pairs of two levels of one column, where there are such pairs."""
-    return "" if under_test(found).all() else " of different columns (levels of one column exclude each other)"
+    return "" if under_test(answer).all() else " of different columns (levels of one column exclude each other)"
 
 
-def _pairs(shown: Shown, palette: Palette) -> None:
+def _pairs(panel: Shown, palette: Palette) -> None:
     """Show every pair with its total interval, and which are real."""
-    if len(shown.columns) < 2:
+    if len(panel.columns) < 2:
         st.info("A single column has no pairs.")
         return
     by_entry = ("correlations", "covariances")
-    told = {k: label for k, label in PAIRS.items() if k in by_entry or not shown.measurement.facts.flagged}
-    which = shown.segments("Answer", told, "of-pairs")
-    st.markdown(_OF_PAIRS[which])
-    if which == "covariances":
-        found = shown.answers().covariances()
-        small = scaled(found, shown.ranges[found["first"]].to_numpy() * shown.ranges[found["second"]].to_numpy())
+    options = {k: label for k, label in PAIRS.items() if k in by_entry or not panel.measurement.facts.flagged}
+    statistic = panel.segments("Answer", options, "of-pairs")
+    st.markdown(_OF_PAIRS[statistic])
+    if statistic == "covariances":
+        answer = panel.answers().covariances()
+        small = rescale(answer, panel.ranges[answer["first"]].to_numpy() * panel.ranges[answer["second"]].to_numpy())
     else:
-        found = small = getattr(shown.answers(), which)(shown.rate)
-        st.markdown(real_ones(found))
-    if which != "edges":
-        unknown(found)
+        answer = small = getattr(panel.answers(), statistic)(panel.rate)
+        st.markdown(real_ones(answer))
+    if statistic != "edges":
+        unknown(answer)
     if (small["identified"] | off_zero(small)).any():
         show.picture(
             pairs(
                 small,
                 palette,
-                x_title=_TITLES[which] + f", {shown.of_ranges}" * (which == "covariances"),
-                what=f"The strongest {PAIRS[which].lower()}",
+                x_title=_TITLES[statistic] + f", {panel.of_ranges}" * (statistic == "covariances"),
+                what=f"The strongest {PAIRS[statistic].lower()}",
                 most=_STRONGEST,
             ),
             "own-pairs",
         )
-    about(found)
+    about(answer)
     with st.expander("How to read"):
         st.markdown(
             f"{term('total-interval', 'Total interval')}: where the value of the population may be, privacy noise and "
             "sampling together. An open mark has no interval. The strongest of many pairs are on average weaker than "
             "they look, because the largest errors make the largest estimates: read the interval, not the mark."
         )
-    lines(shown, strongest_first(found), which)
+    lines(panel, strongest_first(answer), statistic)
 
 
 # --- spectrum -----------------------------------------------------------------------------------------------
@@ -296,20 +301,20 @@ def _pairs(shown: Shown, palette: Palette) -> None:
 _AXES = 20
 
 
-def _spectrum(shown: Shown, palette: Palette) -> None:
+def _spectrum(panel: Shown, palette: Palette) -> None:
     """Show the eigenvalues and the loadings of the first axes."""
-    found = shown.answers()
-    values = found.eigenvalues()
-    drawn = values.head(_AXES)
+    answers = panel.answers()
+    values = answers.eigenvalues()
+    rows = values.head(_AXES)
     show.picture(
         intervals(
-            [f"axis {k}" for k in drawn["axis"]],
-            *numbers(drawn),
+            [f"axis {k}" for k in rows["axis"]],
+            *numbers(rows),
             palette,
-            clear=(drawn["ci_low"] > 0).to_numpy(),
+            clear=(rows["ci_low"] > 0).to_numpy(),
             x_title="Eigenvalue, columns scaled by bounds and weights",
             what="Spectrum",
-            level=shown.level,
+            level=panel.level,
         ),
         "own-spectrum",
     )
@@ -319,11 +324,11 @@ def _spectrum(shown: Shown, palette: Palette) -> None:
     else:
         st.markdown("No variance is left above the noise.")
     about(values)
-    loadings = found.components()
+    loadings = answers.components()
     st.markdown("**Loadings of the first axes**")
     unknown(loadings)
     about(loadings)
-    lines(shown, loadings, "components")
+    lines(panel, loadings, "components")
 
 
 # --- graph --------------------------------------------------------------------------------------------------
@@ -331,33 +336,33 @@ def _spectrum(shown: Shown, palette: Palette) -> None:
 _NAMED = 30  # edges named below the picture
 
 
-def _graph(shown: Shown, palette: Palette) -> None:
+def _graph(panel: Shown, palette: Palette) -> None:
     """Show the graph of the pairs whose partial correlation is real."""
-    if len(shown.columns) < 2:
+    if len(panel.columns) < 2:
         st.info("A single column has no graph.")
         return
-    found = shown.answers().edges(shown.rate)
-    real = square(found, "reject", shown.columns, fill=False)
+    answer = panel.answers().edges(panel.rate)
+    real = square(answer, "reject", panel.columns, fill=False)
     show.picture(
         network(
             [("Drawn", real)],
             positions(real, len(real)),
-            shown.columns,
+            panel.columns,
             palette,
-            strength=square(found, "estimate", shown.columns, fill=1.0),
-            rest=f"{int((~found['reject']).sum())} pairs have no edge.",
+            strength=square(answer, "estimate", panel.columns, fill=1.0),
+            rest=f"{int((~answer['reject']).sum())} pairs have no edge.",
             height=520,
         ),
         "own-network",
     )
-    st.markdown(real_ones(found, "not drawn"))
-    linked = found[found["reject"]].sort_values("p_value")
+    st.markdown(real_ones(answer, "not drawn"))
+    linked = answer[answer["reject"]].sort_values("p_value")
     if len(linked):
         names = [f"{a} and {b}" for a, b in zip(linked["first"], linked["second"], strict=True)]
         more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         st.markdown(show.as_text(f"Edges: {'; '.join(names[:_NAMED])}{more}."))
-    about(found)
-    lines(shown, strongest_first(found), "edges")
+    about(answer)
+    lines(panel, strongest_first(answer), "edges")
 
 
 _DRAWN = {

@@ -15,14 +15,14 @@ from privcov.core import places
 
 def section() -> None:
     """Show the uploader, the result of the check, and the answers of a bundle that passed it."""
-    shown = st.session_state.get("read-bundle")
-    if shown is None:
+    panel = st.session_state.get("read-bundle")
+    if panel is None:
         st.markdown(
             "A bundle is the zip that a data owner downloads after a release. It is checked here without the data, and "
             "nothing of it is run. It stays in this session, and reading it spends nothing."
         )
     turn = st.session_state.get("read-turn", 0)
-    with st.container() if shown is None else st.expander("Read another bundle"):
+    with st.container() if panel is None else st.expander("Read another bundle"):
         file = st.file_uploader(
             "Bundle", type=["zip"], max_upload_size=visitor_files.megabytes(), key=f"read-file-{turn}"
         )
@@ -30,8 +30,8 @@ def section() -> None:
         _take(file)
     if problem := st.session_state.get("read-problem"):
         st.error(show.as_text(problem))
-    if shown is not None:
-        _answers(shown)
+    if panel is not None:
+        _answers(panel)
 
 
 def _take(file: Any) -> None:
@@ -41,11 +41,11 @@ def _take(file: Any) -> None:
     try:
         with st.spinner("Working out every file again from the measurement ..."):
             visitor_files.wait_for_room(room.MAX_CELLS)
-            opened = open_bundle(raw)
+            bundle = open_bundle(raw)
     except ValueError as problem:
         st.session_state["read-problem"] = f"{file.name}: {problem}"
     else:
-        st.session_state["read-bundle"] = Shown(f"read-shown-{file.file_id}", opened)
+        st.session_state["read-bundle"] = Shown(f"read-shown-{file.file_id}", bundle)
     visitor_files.let_go(file)
 
 
@@ -57,12 +57,12 @@ def forget() -> None:
     st.session_state["read-turn"] = st.session_state.get("read-turn", 0) + 1
 
 
-def _answers(shown: Shown) -> None:
-    bundle = shown.source
+def _answers(panel: Shown) -> None:
+    bundle = panel.source
     assert isinstance(bundle, OpenedBundle)
     left, right = st.columns([4, 1], vertical_alignment="center")
     with left:
-        head(shown, bundle.entry)
+        head(panel, bundle.entry)
     right.button("Forget this bundle", on_click=forget, key="forget-bundle", width="stretch")
     show.say("The bundle is read.")
     st.success(
@@ -70,19 +70,19 @@ def _answers(shown: Shown) -> None:
         "with it. Whether these are true, the number of rows among them, cannot be checked without the data: see "
         "Checked."
     )
-    entries.section(shown, "checked", "Checked", lambda: _checked(shown, bundle))
+    entries.section(panel, "checked", "Checked", lambda: _checked(panel, bundle))
 
 
-def _checked(shown: Shown, bundle: OpenedBundle) -> None:
+def _checked(panel: Shown, bundle: OpenedBundle) -> None:
     """Show the result of the check, what no check can find, and the release's statement."""
     unsure = [line for line in bundle.checked if line.startswith(("Not checked", "Cannot be checked"))]
     sure = [line for line in bundle.checked if line not in unsure]
-    for title, given in (("Checked", sure), ("Not checked", unsure)):
+    for title, lines in (("Checked", sure), ("Not checked", unsure)):
         st.markdown(f"**{title}**")
-        st.markdown("\n".join(f"- {show.as_text(line)}" for line in given))
+        st.markdown("\n".join(f"- {show.as_text(line)}" for line in lines))
     st.caption(f"In a shell, `{places.command()} verify release.zip` says the same.")
     st.header("Statement")
     show.lines(bundle.statement)
-    show_codebook(shown)
+    show_codebook(panel)
     with st.expander("Ledger entry"):
         st.json(bundle.entry, expanded=1)

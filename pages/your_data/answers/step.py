@@ -19,48 +19,50 @@ from privcov.ledger import Entry, Ledger
 def section() -> None:
     """Show Answers: an old release of the ledger or the new one, and everything that follows from it."""
     ledger = open_ledger()
-    stored = [e for e in ledger.entries() if e.state == "stored"]
-    if not stored:
+    releases = [e for e in ledger.entries() if e.state == "stored"]
+    if not releases:
         st.info("There is no release in the ledger yet. An old release opens here without its file.")
         return
     left, right = st.columns([4, 1], vertical_alignment="bottom")
     with left:
-        entry = _pick(stored)
+        entry = _pick(releases)
     if entry is None:
         return
-    shown, declaration = _open(ledger, entry), _declaration(entry)
-    opened = shown.source
-    assert isinstance(opened, Opened)
+    panel, declaration = _open(ledger, entry), _declaration(entry)
+    source = panel.source
+    assert isinstance(source, Opened)
     with right:
-        _bundle(opened, entry, declaration)
+        _bundle(source, entry, declaration)
     st.header("The release")
-    head(shown, entry.to_dict())
+    head(panel, entry.to_dict())
     show.say(f"Release {entry.number} is done.")
     st.caption("All of it comes from one noisy measurement. Looking at it is free.")
 
     def home() -> None:
-        show_codebook(shown)
-        _contents(opened, entry, declaration)
+        show_codebook(panel)
+        _contents(source, entry, declaration)
 
-    entries.section(shown, "home", "Take home", home)
+    entries.section(panel, "home", "Take home", home)
 
 
-def _pick(stored: list[Entry]) -> Entry | None:
+def _pick(releases: list[Entry]) -> Entry | None:
     """Return the release to show: the one just made, or the newest, of the declared table unless another is chosen."""
-    declared = owner_session().declared
-    by_token = {e.token: e for e in stored[::-1]}
+    declaration = owner_session().declared
+    by_token = {e.token: e for e in releases[::-1]}
     labels = {
         token: f"{e.number}: {e.name}, {from_dict(e.request['guarantee'])}, {e.reserved_at[:16].replace('T', ' ')} UTC"
         for token, e in by_token.items()
     }
-    session = [token for token, e in by_token.items() if declared is None or e.name == declared.name]
-    first = owner_session().released if owner_session().released in session else next(iter(session), None)
-    table = "" if declared is None else declared.name
-    key = f"own-stored-{owner_session().released}-{table}"
+    session = [token for token, e in by_token.items() if declaration is None or e.name == declaration.name]
+    first = owner_session().release_token if owner_session().release_token in session else next(iter(session), None)
+    table = "" if declaration is None else declaration.name
+    key = f"own-stored-{owner_session().release_token}-{table}"
     if st.session_state.get(key) not in by_token:
         st.session_state[key] = first
-    if first is None and declared is not None:
-        st.info(show.as_text(f"{declared.name!r} has no release in the ledger yet. Those below are of other tables."))
+    if first is None and declaration is not None:
+        st.info(
+            show.as_text(f"{declaration.name!r} has no release in the ledger yet. Those below are of other tables.")
+        )
     picked = st.selectbox(
         "Release", list(by_token), format_func=labels.__getitem__, key=key, placeholder="Choose a release"
     )
@@ -69,30 +71,30 @@ def _pick(stored: list[Entry]) -> Entry | None:
 
 def _open(ledger: Ledger, entry: Entry) -> Shown:
     """Return the opened release, read once from the ledger."""
-    kept = st.session_state.get("own-opened")
-    if kept is None or kept[0] != entry.token:
+    last = st.session_state.get("own-opened")
+    if last is None or last[0] != entry.token:
         text = ledger.stored(entry.token)
         assert text is not None  # only stored releases are offered, and the ledger deletes none
-        kept = (entry.token, Shown(f"own-shown-{entry.token}", open_stored(text)))
-        st.session_state["own-opened"] = kept
-    return kept[1]
+        last = (entry.token, Shown(f"own-shown-{entry.token}", open_stored(text)))
+        st.session_state["own-opened"] = last
+    return last[1]
 
 
 def _declaration(entry: Entry) -> dict | None:
     """Return the declaration of this session, where it is that of the release."""
-    declared = owner_session().declared
-    if declared is None or declared.name != entry.name:
+    declaration = owner_session().declared
+    if declaration is None or declaration.name != entry.name:
         return None
-    same = list(declared.measured) == entry.request["facts"]["columns"]
-    return json.loads(declared.to_json()) if same else None
+    same = list(declaration.measured) == entry.request["facts"]["columns"]
+    return json.loads(declaration.to_json()) if same else None
 
 
-def _bundle(opened: Opened, entry: Entry, declaration: dict | None) -> None:
+def _bundle(source: Opened, entry: Entry, declaration: dict | None) -> None:
     """Show the button of the bundle, which is made when it is pressed."""
     record = entry.to_dict()
     st.download_button(
         "Download the bundle",
-        data=lambda: bundle_of(opened, record, declaration),
+        data=lambda: bundle_of(source, record, declaration),
         file_name=f"release-{entry.number}.zip",
         mime="application/zip",
         on_click="ignore",
@@ -103,7 +105,7 @@ def _bundle(opened: Opened, entry: Entry, declaration: dict | None) -> None:
     )
 
 
-def _contents(opened: Opened, entry: Entry, declaration: dict | None) -> None:
+def _contents(source: Opened, entry: Entry, declaration: dict | None) -> None:
     """Show what is in the bundle."""
     st.markdown(
         "The bundle is one zip: every matrix as CSV and npz, the statement, the method card, the ledger entry, the "
@@ -116,11 +118,11 @@ def _contents(opened: Opened, entry: Entry, declaration: dict | None) -> None:
     if declaration is None:
         st.caption("The declaration is not open in this session; its public facts go in, the reasons do not.")
     st.header("Statement")
-    for title, text in opened.release.statement.lines:
+    for title, text in source.release.statement.lines:
         name, words = st.columns([1, 6])
         name.markdown(f"**{title}**")
         words.text(text)
-    for note in opened.release.notes:
+    for note in source.release.notes:
         st.caption(show.as_text(note))
     with st.expander("Ledger entry"):
         st.json(entry.to_dict(), expanded=1)

@@ -29,46 +29,46 @@ def missing() -> float:
     return float(owner_session().kept.get("missing-share", 0.0))
 
 
-def lines(declared: Declaration) -> list[dict]:
+def lines(declaration: Declaration) -> list[dict]:
     """Return a line for each rule for missing cells, with and without the declared row bound."""
-    rules = [rule for rule in _RULES if rule != "drop-row" or not declared.n_public]
-    cases = {f"Missing cells: {_RULES[rule]}": _under(declared, rule) for rule in rules}
-    if declared.row_bound is None:
-        for fraction in sorted({declared.row_bound_fraction, 1.0}):
+    rules = [rule for rule in _RULES if rule != "drop-row" or not declaration.n_public]
+    cases = {f"Missing cells: {_RULES[rule]}": _under(declaration, rule) for rule in rules}
+    if declaration.row_bound is None:
+        for fraction in sorted({declaration.row_bound_fraction, 1.0}):
             word = f"{fraction:g} of the longest row" if fraction < 1 else "no row shortened"
-            cases[f"Row bound: {word}"] = dataclasses.replace(declared, row_bound_fraction=fraction)
+            cases[f"Row bound: {word}"] = dataclasses.replace(declaration, row_bound_fraction=fraction)
     return [_line(words, case) for words, case in cases.items()]
 
 
-def _under(declared: Declaration, rule: str) -> Declaration:
-    return dataclasses.replace(declared, missing=rule)
+def _under(declaration: Declaration, rule: str) -> Declaration:
+    return dataclasses.replace(declaration, missing=rule)
 
 
-def _line(words: str, declared: Declaration) -> dict:
-    whole = declared.missing != "pairs"
-    searched = declared.row_bound_search and len(declared.measured) >= FEWEST_COLUMNS
-    bounded = whole and declared.row_bound is None and declared.row_bound_fraction == 1 and not searched
+def _line(words: str, declaration: Declaration) -> dict:
+    whole = declaration.missing != "pairs"
+    searched = declaration.row_bound_search and len(declaration.measured) >= FEWEST_COLUMNS
+    bounded = whole and declaration.row_bound is None and declaration.row_bound_fraction == 1 and not searched
     return {
         "Choice": words,
         "Regression, axes, graph": "yes" if whole else "no",
         "Means by group": "yes" if bounded else "no",
-        "95 % interval of a correlation": f"± {plain(_half_width(declared))}",
+        "95 % interval of a correlation": f"± {plain(_half_width(declaration))}",
     }
 
 
-def _half_width(declared: Declaration) -> float:
+def _half_width(declaration: Declaration) -> float:
     """Return half of the interval of a middle pair near zero, noise and sampling together."""
-    kept = owner_session().kept
-    given = {name: kept[name] for name in ("structure", "strength", "spread") if name in kept}
-    asked = example_table.PlanSettings(
-        rows(), given.get("structure", next(iter(STRUCTURES))), given.get("strength", 0.5), given.get("spread", 0.3),
+    answers = owner_session().kept
+    values = {name: answers[name] for name in ("structure", "strength", "spread") if name in answers}
+    settings = example_table.PlanSettings(
+        rows(), values.get("structure", next(iter(STRUCTURES))), values.get("strength", 0.5), values.get("spread", 0.3),
         missing(),
     )  # fmt: skip
-    facts = facts_of(declared, asked.rows)
-    table = example_table.table(declared, facts, asked)
+    facts = facts_of(declaration, settings.rows)
+    table = example_table.table(declaration, facts, settings)
 
-    def computed() -> float:
-        plan = example_table.planned(table, GUARANTEE, search=declared.row_bound_search, replicates=1)
+    def compute() -> float:
+        plan = example_table.preview_release(table, GUARANTEE, search=declaration.row_bound_search, replicates=1)
         return min(_Z * math.hypot(plan.correlation_std, plan.sampling_std), 1.0)
 
-    return example_table.once(("half", table, example_table.as_declared(facts), declared.row_bound_search), computed)
+    return example_table.once(("half", table, example_table.as_declared(facts), declaration.row_bound_search), compute)

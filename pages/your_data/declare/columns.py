@@ -15,7 +15,7 @@ from pages.common import show
 from pages.common.visitor_files import TableForm
 from pages.your_data.declare import limits_table
 from pages.your_data.declare.limits_table import Field
-from pages.your_data.state import form, keep, keep_now, shown
+from pages.your_data.state import current_value, form, keep, keep_now
 from privcov.tables.declaration.private_file import Column
 from privcov.tables.declaration.spreadsheet import cells_of, columns_of, kind_fields, kind_texts
 from privcov.tables.declaration.typical_ranges import ends_in, range_in
@@ -107,8 +107,8 @@ def section() -> None:
     if doubtful := _doubtful(session.typed):
         st.warning(
             show.as_text(
-                f"{_listed(doubtful)}: declared as a number, and the name sounds like text or a date. A cell with a "
-                "text would be missing: choose another kind, if it is no number."
+                f"{_list_names(doubtful)}: declared as a number, and the name sounds like text or a date. A cell with "
+                "a text would be missing: choose another kind, if it is no number."
             )
         )
     _ask_for_logs(session)
@@ -126,8 +126,8 @@ def _ask_for_logs(session: TableForm) -> None:
         return
     st.warning(
         show.as_text(
-            f"{_listed(names)}: the typical range ends at {DECADES} times where it begins, or more. On a log scale all "
-            "people count; without it the few largest do."
+            f"{_list_names(names)}: the typical range ends at {DECADES} times where it begins, or more. On a log "
+            "scale all people count; without it the few largest do."
         )
     )
     key = f"{session.prefix}-logs-{session.file_id}"
@@ -136,9 +136,9 @@ def _ask_for_logs(session: TableForm) -> None:
 
 def _take_logs(names: list[str]) -> None:
     """Measure columns on a log scale; in a callback."""
-    typed = to_change()
-    here = typed["column"].isin(names)
-    typed.loc[here, "kind"] = typed["kind"][here] + " log1p"
+    table = to_change()
+    here = table["column"].isin(names)
+    table.loc[here, "kind"] = table["kind"][here] + " log1p"
 
 
 def _decades(cell: object) -> bool:
@@ -147,13 +147,13 @@ def _decades(cell: object) -> bool:
     return ends is not None and 0 < DECADES * ends[0] <= ends[1]
 
 
-def _doubtful(typed: pd.DataFrame) -> list[str]:
+def _doubtful(table: pd.DataFrame) -> list[str]:
     """Return the ticked columns of numbers whose names sound like text."""
-    numeric = typed["column"][typed["use"] & typed["kind"].isin(NUMERIC)]
+    numeric = table["column"][table["use"] & table["kind"].isin(NUMERIC)]
     return [name for name in numeric if kind_by_name(name) != NUMBER]
 
 
-def _listed(names: list[str]) -> str:
+def _list_names(names: list[str]) -> str:
     """Return up to five names, and count the others."""
     return ", ".join(map(quote, names[:5])) + f" and {len(names) - 5} more" * (len(names) > 5)
 
@@ -166,10 +166,10 @@ def take_in() -> None:
     """Keep what was typed since the last run, for runs and callbacks in which the table is not drawn."""
     session = form()
     if session.typed is not None and (
-        (typed := limits_table.taken_in(session.typed, FIELDS, _key(session))) is not session.typed
+        (table := limits_table.taken_in(session.typed, FIELDS, _key(session))) is not session.typed
     ):
         session.past.append(session.typed)
-        session.typed = typed
+        session.typed = table
 
 
 def to_change() -> pd.DataFrame:
@@ -207,10 +207,12 @@ def holes(rows: pd.DataFrame) -> list[tuple[str, str, pd.Series]]:
     ]
 
 
-def mistakes(typed: pd.DataFrame) -> dict[tuple[int, str], str]:
+def mistakes(table: pd.DataFrame) -> dict[tuple[int, str], str]:
     """Return a sentence for each cell of the ticked lines that lacks something or cannot be."""
-    rows = typed[typed["use"]]
-    lacking = {(row, field): f"Still missing: {what}." for what, field, lack in holes(rows) for row in rows.index[lack]}
+    rows = table[table["use"]]
+    lacking = {
+        (row, field): f"Still missing: {label}." for label, field, lack in holes(rows) for row in rows.index[lack]
+    }
     return lacking | impossible(rows, str(form().kept.get("codes") or ""))
 
 
@@ -219,18 +221,18 @@ def impossible(rows: pd.DataFrame, codes: str = "") -> dict[tuple[int, str], str
     everywhere = codes_of(codes)
     lacking = [row for _, _, lack in holes(rows) for row in rows.index[lack]]
     unread = rows[list(NUMBERS)].map(lambda cell: isinstance(cell, str) and not limits_table.range_of(cell)).any(axis=1)
-    marked = rows.index[unread & rows["kind"].isin(NUMERIC)]
-    full, found = rows.index.difference([*marked, *lacking]), {}
+    text_rows = rows.index[unread & rows["kind"].isin(NUMERIC)]
+    full, problems = rows.index.difference([*text_rows, *lacking]), {}
     for line in rows.loc[full].itertuples():
         try:
-            declared = column_of(line)
-            declared.of_kind()
-            kinds_of_entries([declared.to_dict()], everywhere)
+            column = column_of(line)
+            column.of_kind()
+            kinds_of_entries([column.to_dict()], everywhere)
         except ValueError as problem:
             ranged = isinstance(line.typical, str) and ends_in(line.typical) is not None
             at = "levels" if str(line.levels).strip() else "typical" if ranged else "low"
-            found[line.Index, "codes" if "The code " in str(problem) else at] = str(problem)
-    return found
+            problems[line.Index, "codes" if "The code " in str(problem) else at] = str(problem)
+    return problems
 
 
 def entered(codes: str, lacking: Sequence[str] = ()) -> tuple[Column, ...]:
@@ -238,32 +240,32 @@ def entered(codes: str, lacking: Sequence[str] = ()) -> tuple[Column, ...]:
 
     Raises one ValueError that names everything that is missing (also ``lacking``) or impossible.
     """
-    typed = form().typed
-    assert typed is not None  # the table of columns was drawn before
-    rows, missing = typed[typed["use"]], list(lacking)
+    table = form().typed
+    assert table is not None  # the table of columns was drawn before
+    rows, missing = table[table["use"]], list(lacking)
     if not len(rows):
         raise ValueError("No column is chosen, and at least one is needed: tick those that go into the matrix.")
-    for what, _, lack in holes(rows):
+    for field, _, lack in holes(rows):
         if lack.any():
             names = [quote(name) for name in rows["column"][lack]]
-            missing.append(f"{what} of {', '.join(names[:3])}" + (f" and {len(names) - 3} more" * (len(names) > 3)))
+            missing.append(f"{field} of {', '.join(names[:3])}" + (f" and {len(names) - 3} more" * (len(names) > 3)))
     wrong = list(impossible(rows, codes).values())
     problems = [f"Still missing: {'; '.join(missing)}."] if missing else []
-    problems += [limits_table.unread(typed[typed["kind"].isin(NUMERIC)], FIELDS)]
+    problems += [limits_table.unread(table[table["kind"].isin(NUMERIC)], FIELDS)]
     problems += [*wrong[:_FEW], f"And {len(wrong) - _FEW} more." if len(wrong) > _FEW else ""]
     if text := " ".join(filter(None, problems)):
         raise ValueError(text)
     return tuple(column_of(line) for line in rows.itertuples())
 
 
-def _many(session: TableForm, typed: pd.DataFrame) -> None:
+def _many(session: TableForm, table: pd.DataFrame) -> None:
     """Show how to give the same answer for many columns, or many answers at once."""
     with st.expander("Several columns at once", key=f"{session.prefix}-many-{session.file_id}"):
         part = st.text_input(
             "Columns whose name contains", placeholder="any: all columns", max_chars=80, **keep("all-part", "")
         )
-        meant = _meant(typed, part)
-        st.caption(f"{meant.sum()} of {len(session.header)} columns, {(meant & typed['use']).sum()} of them ticked.")
+        mask = _match_part(table, part)
+        st.caption(f"{mask.sum()} of {len(session.header)} columns, {(mask & table['use']).sum()} of them ticked.")
         places = st.columns([2, 2, 2, 5], vertical_alignment="bottom")
         places[0].number_input("Lowest for all", format="%g", **keep("all-low", None))
         places[1].number_input("Highest for all", format="%g", **keep("all-high", None))
@@ -295,45 +297,45 @@ def _many(session: TableForm, typed: pd.DataFrame) -> None:
             **keep("pasted", ""),
         )
         st.button("Take these lines", key=f"{session.prefix}-pasted-take-{session.file_id}", on_click=_take_lines)
-        if said := session.kept.get("pasted-said"):
-            st.error(show.as_text(said))
+        if problem := session.kept.get("pasted-said"):
+            st.error(show.as_text(problem))
 
 
-def _meant(typed: pd.DataFrame, part: str) -> pd.Series:
+def _match_part(table: pd.DataFrame, part: str) -> pd.Series:
     """Return which columns have this part in their name."""
-    return typed["column"].str.contains(part.strip(), case=False, regex=False)
+    return table["column"].str.contains(part.strip(), case=False, regex=False)
 
 
 def _fill_in() -> None:
     """Fill empty cells of the ticked columns that are meant, and empty the fields; in a callback."""
-    typed, filled, given = to_change(), 0, False
-    meant = _meant(typed, shown("all-part")) & typed["use"]
+    table, n_filled, has_value = to_change(), 0, False
+    mask = _match_part(table, current_value("all-part")) & table["use"]
     for name, none in {**dict.fromkeys(("kind", *NUMBERS)), **dict.fromkeys(("typical", *_WORDS), "")}.items():
-        if (value := shown(f"all-{name}")) != none:
-            given = True
-            open_ = empty(typed["levels"] if name == "kind" else typed[name])
+        if (value := current_value(f"all-{name}")) != none:
+            has_value = True
+            open_ = empty(table["levels"] if name == "kind" else table[name])
             if name == "kind" and value in (YES_NO, ORDINAL, CATEGORY):  # what has limits is none of these
-                open_ &= typed[list(NUMBERS)].apply(empty).all(axis=1)
+                open_ &= table[list(NUMBERS)].apply(empty).all(axis=1)
             if name in NUMBERS:
-                open_ &= typed["kind"].isin(NUMERIC)
-            typed.loc[meant & open_, name] = limits_table.meant(value, _TYPICAL) if name == "typical" else value
-            filled += int((meant & open_).sum())
+                open_ &= table["kind"].isin(NUMERIC)
+            table.loc[mask & open_, name] = limits_table.parse_cell(value, _TYPICAL) if name == "typical" else value
+            n_filled += int((mask & open_).sum())
             keep_now(f"all-{name}", none)  # or the next selection of columns would get it
-    asked = "" if given else "Write first what is to go into the empty cells. "
-    st.toast(f"{asked}{filled} cells were filled; cells that were not empty, and columns without a tick, stay.")
+    hint = "" if has_value else "Write first what is to go into the empty cells. "
+    st.toast(f"{hint}{n_filled} cells were filled; cells that were not empty, and columns without a tick, stay.")
 
 
 def _tick(use: bool) -> None:
     """Tick the columns that are meant, or take their ticks away; in a callback."""
-    typed = to_change()
-    typed.loc[_meant(typed, shown("all-part")), "use"] = use
+    table = to_change()
+    table.loc[_match_part(table, current_value("all-part")), "use"] = use
 
 
 def _take_lines() -> None:
     """Put the pasted lines into the table, all or none; in a callback."""
     session = form()
     try:
-        take_codebook(shown("pasted"))
+        take_codebook(current_value("pasted"))
     except ValueError as problem:
         session.kept["pasted-said"] = f"{problem} Nothing was taken."
         return
@@ -346,19 +348,19 @@ def take_codebook(text: str) -> None:
     session = form()
     lines = pasted(text, session.header, "," if session.dialect and session.dialect.decimal == "," else ".")
     cells = {cell["name"]: cell for cell in cells_of(text).values()}
-    typed = to_change()
+    table = to_change()
     for column in lines:
-        here = typed["column"] == column.name
-        given = {name: value for name, value in line_of(column).items() if name != "weight"}
-        given |= {name: _cell(getattr(column, name)) for name in ("low", "high") if cells[column.name].get(name)}
+        here = table["column"] == column.name
+        values = {name: value for name, value in line_of(column).items() if name != "weight"}
+        values |= {name: _cell(getattr(column, name)) for name in ("low", "high") if cells[column.name].get(name)}
         if not (cells[column.name].get("kind") or cells[column.name].get("levels")):
-            del given["kind"]
-        elif given["kind"] != typed.loc[here, "kind"].item():
-            typed.loc[here, "levels"] = ""  # those of another kind
-        for field, value in given.items():
+            del values["kind"]
+        elif values["kind"] != table.loc[here, "kind"].item():
+            table.loc[here, "levels"] = ""  # those of another kind
+        for field, value in values.items():
             if value == value and value != "":
-                typed.loc[here, field] = value
-        typed.loc[here, "use"] = True
+                table.loc[here, field] = value
+        table.loc[here, "use"] = True
 
 
 def pasted(text: str, header: Sequence[str], decimal: str = ".") -> tuple[Column, ...]:
@@ -398,7 +400,7 @@ def column_of(line: Any) -> Column:
     """Return the column that a line of the table declares. Raises ValueError for a kind that cannot be."""
     name, levels = str(line.column), str(line.levels).strip()
     kind = kind_fields(f"{line.kind}: {levels}" if levels else line.kind, f"Column {quote(name)}")
-    limits: dict[str, Any] = {what: _limit(getattr(line, what), kind) for what in NUMBERS}
+    limits: dict[str, Any] = {field: _limit(getattr(line, field), kind) for field in NUMBERS}
     typical = limits["typical"]
     if isinstance(typical, str) and (ends := range_in(typical, kind)):
         numbers = limits_table.range_of(typical) if kind["kind"] in (NUMBER, INTEGER) else None

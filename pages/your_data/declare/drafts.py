@@ -57,8 +57,8 @@ def replace() -> None:
         if file is not None and session.typed is not None:
             st.session_state[_TAB], st.session_state[_REPLACED] = draft(session), True
             state.take(file)
-        if said := session.kept.pop("unread", ""):
-            st.error(show.as_text(said))
+        if problem := session.kept.pop("unread", ""):
+            st.error(show.as_text(problem))
 
 
 def load() -> None:
@@ -69,13 +69,13 @@ def load() -> None:
             "A codebook is a CSV or text file with a line for each column, under headings: name, kind, low, high, "
             "typical (also a range, such as 20 to 70), levels, codes (for missing cells), why."
         )
-        saved = st.file_uploader(
+        file = st.file_uploader(
             "Declaration", type=["json", "csv", "tsv", "txt"], max_upload_size=1, key=f"own-load-{session.file_id}"
         )
-        if saved is not None and st.button("Fill the form from it", key=f"own-fill-{session.file_id}"):
+        if file is not None and st.button("Fill the form from it", key=f"own-fill-{session.file_id}"):
             with show.problems():
-                text = _text(saved.getvalue())
-                if not saved.name.lower().endswith(".json"):
+                text = _text(file.getvalue())
+                if not file.name.lower().endswith(".json"):
                     columns.take_codebook(text)
                     session.turn += 1  # the widgets start anew, from what was taken
                 elif f'"{_DRAFT}"' in text[:_HEAD]:
@@ -126,8 +126,8 @@ def in_tab(session: OwnerSession) -> None:
 
 def _take_draft() -> None:
     """Take the draft of the tab; it may be any text."""
-    kept = st.session_state[_TAB_KEY].draft
-    st.session_state[_TAB] = kept if isinstance(kept, str) else ""
+    text = st.session_state[_TAB_KEY].draft
+    st.session_state[_TAB] = text if isinstance(text, str) else ""
 
 
 def forget_all() -> None:
@@ -152,19 +152,19 @@ def restore(text: str) -> None:
         fields = json.loads(text)
         lines, table = fields["columns"], fields["table"]
         answers = {name: _OF_TABLE[name](value) for name, value in table.items()}
-        typed = columns.blank(session.header)
+        form_table = columns.blank(session.header)
         for line in lines:
-            here = typed["column"] == line["column"]
-            typed.loc[here, "weight"] = float(line["weight"])
+            here = form_table["column"] == line["column"]
+            form_table.loc[here, "weight"] = float(line["weight"])
             for field in columns.FIELDS:
-                if field.typed and line[field.name] is not None:
-                    typed.loc[here, field.name] = limits_table.meant(line[field.name], field)
+                if field.editable and line[field.name] is not None:
+                    form_table.loc[here, field.name] = limits_table.parse_cell(line[field.name], field)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as problem:
         raise ValueError(f"This draft cannot be read ({type(problem).__name__}): save it again or type anew.") from None
     for name in ("person", "label"):
         if answers.get(name) not in session.header:
             answers[name] = None
-    session.typed = typed
+    session.typed = form_table
     session.past.clear()
     session.kept = {name: value for name, value in session.kept.items() if name not in _OF_TABLE} | answers
     before = [str(line["column"]) for line in lines]
@@ -182,22 +182,22 @@ def restore(text: str) -> None:
 def fill(declaration: Declaration) -> None:
     """Put a saved declaration into the form, as far as this file has its columns."""
     session = owner_session()
-    declared = {c.name: c for c in declaration.columns}
+    by_name = {c.name: c for c in declaration.columns}
     raw = as_csv(session.workbook, session.file_name, declaration.dialect) if session.workbook else session.raw
     if read_header(raw[: MAX_HEADER_BYTES + 1], declaration.dialect) != list(session.header):
         raise ValueError(
             f"The declaration says {declaration.dialect.divider} and {declaration.dialect.encoding}, by which this "
             "file has other columns: correct its dialect."
         )
-    strange = [n for n in [*declared, declaration.label, declaration.person] if n and n not in session.header]
+    strange = [n for n in [*by_name, declaration.label, declaration.person] if n and n not in session.header]
     if strange:
         raise ValueError(f"The declaration names the column {strange[0]!r}, which this file does not have.")
     table = columns.blank(session.header)
     for row, name in enumerate(session.header):
-        known = declared.get(name)
-        table.loc[row, "use"] = known is not None
-        if known is not None:
-            for field, value in columns.line_of(known).items():
+        column = by_name.get(name)
+        table.loc[row, "use"] = column is not None
+        if column is not None:
+            for field, value in columns.line_of(column).items():
                 table.loc[row, field] = value
     codes = columns.codes_text(declaration.missing_codes)
     session.typed, session.dialect, session.raw = table, declaration.dialect, raw

@@ -61,11 +61,11 @@ class Taken:
             return ()
 
 
-def taken(file) -> Taken:
+def read_upload(file) -> Taken:
     """Return an uploaded file; raise ValueError for a workbook or Parquet file that is refused."""
     if file.size > (most := visitor_files.megabytes()) << 20:
         raise ValueError(f"The file has {file.size / 1e6:,.1f} MB and this server takes {most} MB.")
-    if file.name.lower().endswith(columnar.ENDING) and hosted.reached():
+    if file.name.lower().endswith(columnar.ENDING) and hosted.is_reachable():
         raise ValueError("This server takes no Parquet: a small file can unpack to more than it has. Save it as CSV.")
     visitor_files.wait_for_room(room.MAX_CELLS if says_how(file.name) else file.size)  # a workbook is packed
     raw = file.getvalue()
@@ -90,8 +90,8 @@ def guessed(raw: bytes) -> Dialect | None:
     text = Dialect(encoding=encoding).to_utf8(raw, "The file").decode("utf-8-sig", "replace")
     lines = text[:_GUESSED_FROM].splitlines()
     separator = proposed_separator(lines[0] if lines else "")
-    named = len(next(csv.reader(lines[:1], delimiter=separator), []))
-    if named and any(len(row) > named for mark in SEPARATORS for row in csv.reader(lines[1:], delimiter=mark)):
+    n_columns = len(next(csv.reader(lines[:1], delimiter=separator), []))
+    if n_columns and any(len(row) > n_columns for mark in SEPARATORS for row in csv.reader(lines[1:], delimiter=mark)):
         return None
     cells = [cell.strip() for row in csv.reader(lines[1:], delimiter=separator) for cell in row]
     commas, points = ([c for c in cells if re.fullmatch(rf"[+-]?\d*{mark}\d+", c)] for mark in (",", r"\."))
@@ -168,12 +168,12 @@ def _text(raw: bytes, key: str, rows: bool) -> Dialect | None:
         format_func=_NAMES.__getitem__,
         key=f"{key}-encoding",
     )
-    written = Dialect(encoding=encoding, header_row=row)
+    dialect = Dialect(encoding=encoding, header_row=row)
     try:
         if rows:
-            text = written.to_utf8(raw, "The file").decode("utf-8-sig")
+            text = dialect.to_utf8(raw, "The file").decode("utf-8-sig")
         else:
-            above = written.header_to_utf8(raw[:MAX_HEADER_BYTES], "The first line").splitlines()[:row]
+            above = dialect.header_to_utf8(raw[:MAX_HEADER_BYTES], "The first line").splitlines()[:row]
             text = b"\n".join(above).decode("utf-8-sig")
     except ValueError:  # also where UTF-8 is not it
         if _CONTROL.search(raw[:MAX_HEADER_BYTES]):
@@ -229,8 +229,8 @@ def _is_utf8(raw: bytes) -> bool:
     return True
 
 
-def _likely(known: bytes) -> int:
+def _likely(head: bytes) -> int:
     """Return the place of the encoding to begin with: by its byte order mark, else UTF-8 or, failing that, cp1252."""
-    if known[:2] in _MARKS_OF_UTF16:
+    if head[:2] in _MARKS_OF_UTF16:
         return ENCODINGS.index("utf-16")
-    return ENCODINGS.index("utf-8" if _is_utf8(known) else "cp1252")
+    return ENCODINGS.index("utf-8" if _is_utf8(head) else "cp1252")

@@ -49,71 +49,71 @@ class Field:
     range: bool = False
 
     @property
-    def typed(self) -> bool:
+    def editable(self) -> bool:
         """Whether the visitor types into the column."""
         return self.kind in ("tick", "number", "limit", "choice", "text")
 
 
 def draw(
-    typed: pd.DataFrame,
+    table: pd.DataFrame,
     fields: Sequence[Field],
     key: str,
     caption: str,
     keep: Callable[[], None],
     wrong: Callable[[pd.DataFrame], dict[tuple[int, str], str]] | None = None,
 ) -> pd.DataFrame:
-    """Draw the table and return `typed` with the visitor's changes.
+    """Draw the table and return `table` with the visitor's changes.
 
     A number is a float, NaN where nothing was typed, and the text itself where it is no number: see `unread`.
     Under another key the table starts anew. ``keep`` gets what `taken_in` returns before a run that something new was
     typed for, as that run may end before it reaches the table. ``wrong`` has a sentence for each marked cell.
     """
-    typed = taken_in(typed, fields, key)
-    lines = typed[[field.name for field in fields]].itertuples(index=False, name=None)
-    rows = [[_shown(value, field.kind) for value, field in zip(line, fields, strict=True)] for line in lines]
+    table = taken_in(table, fields, key)
+    lines = table[[field.name for field in fields]].itertuples(index=False, name=None)
+    rows = [[_display_value(value, field.kind) for value, field in zip(line, fields, strict=True)] for line in lines]
     place = {field.name: number for number, field in enumerate(fields)}
-    marked = wrong(typed) if wrong else {}
+    problems = wrong(table) if wrong else {}
     _DRAW(
         data={
             "columns": [asdict(field) for field in fields],
             "rows": rows,
-            "wrong": [[row, place[name], why] for (row, name), why in marked.items()],
+            "wrong": [[row, place[name], why] for (row, name), why in problems.items()],
             "caption": caption,
             "key": key,
-            "heard": typed.attrs.get(key, 0),
+            "heard": table.attrs.get(key, 0),
         },
         key=key,
         on_cells_change=keep,
     )
-    return typed
+    return table
 
 
-def taken_in(typed: pd.DataFrame, fields: Sequence[Field], key: str) -> pd.DataFrame:
-    """Return `typed` with what was typed into the table of that key, also in a run that does not draw it.
+def taken_in(table: pd.DataFrame, fields: Sequence[Field], key: str) -> pd.DataFrame:
+    """Return `table` with what was typed into the table of that key, also in a run that does not draw it.
 
     An edit is taken in once, by its number, so it does not undo what the page itself changed later. The number is kept
     in the frame's `attrs`, so that a run that is cut short loses both or neither.
     """
-    heard = typed.attrs.get(key, 0)
+    heard = table.attrs.get(key, 0)
     edits = (st.session_state.get(key) or {}).get("cells") or []
     new = sorted((number, row, place, value) for row, place, number, value in edits if number > heard)
     if not new:
-        return typed
-    changed = typed.copy()
+        return table
+    changed = table.copy()
     for _, row, place, value in new:
         field = fields[place]
-        if not (field.typed and row in changed.index):
+        if not (field.editable and row in changed.index):
             raise ValueError("The table of limits came back with other cells: reload the page.")
-        changed.at[row, field.name] = meant(value, field)
+        changed.at[row, field.name] = parse_cell(value, field)
     changed.attrs[key] = new[-1][0]
     return changed
 
 
-def unread(typed: pd.DataFrame, fields: Sequence[Field]) -> str:
+def unread(table: pd.DataFrame, fields: Sequence[Field]) -> str:
     """Return one sentence on the cells of ticked lines that hold no finite number, or nothing."""
     wrong = [
         f"{field.label} of {line.column!r} is {text!r}"
-        for line in typed[typed["use"]].itertuples()
+        for line in table[table["use"]].itertuples()
         for field in fields
         if field.kind in ("number", "limit") and isinstance(text := getattr(line, field.name), str)
         if not (field.range and range_of(text))
@@ -121,19 +121,19 @@ def unread(typed: pd.DataFrame, fields: Sequence[Field]) -> str:
     if not wrong:
         return ""
     more = f" and {len(wrong) - 3} more" * (len(wrong) > 3)
-    wanted = "type digits, with a point before the decimals, or a comma where it cannot be thousands."
+    hint = "type digits, with a point before the decimals, or a comma where it cannot be thousands."
     if any(field.range for field in fields):
-        wanted = f"{wanted[:-1]}; a range as 20 to 70."
-    return f"{', '.join(wrong[:3])}{more}, which is not a finite number: {wanted}"
+        hint = f"{hint[:-1]}; a range as 20 to 70."
+    return f"{', '.join(wrong[:3])}{more}, which is not a finite number: {hint}"
 
 
 def range_of(text: str) -> tuple[float, float] | None:
     """Return the two numbers of a range such as "20 to 70", or None."""
-    low, high = (meant(end, Field("", "", "number")) for end in ends_in(text) or ("", ""))
+    low, high = (parse_cell(end, Field("", "", "number")) for end in ends_in(text) or ("", ""))
     return (low, high) if isinstance(low, float) and isinstance(high, float) and low == low else None
 
 
-def _shown(value: object, kind: str) -> str | bool:
+def _display_value(value: object, kind: str) -> str | bool:
     if kind == "tick":
         return bool(value)
     return shown_number(value)
@@ -146,7 +146,7 @@ def shown_number(value: object) -> str:
     return str(value)
 
 
-def meant(value: object, field: Field) -> bool | float | str:
+def parse_cell(value: object, field: Field) -> bool | float | str:
     """Return the value of what was typed."""
     if field.kind == "tick":
         return value is True

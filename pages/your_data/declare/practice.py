@@ -10,7 +10,7 @@ import streamlit as st
 from pages.common import owner_token
 from pages.your_data import state
 from pages.your_data.declare.how_written import Taken
-from privcov.data_sources.example import FILE, Example, written
+from privcov.data_sources.example import FILE, Example, survey_csv
 from privcov.tables.declaration.private_file import Column, Declaration, row_bound_fraction
 
 # Between which values most adults lie, from what is known of them and not from this file.
@@ -29,7 +29,7 @@ def offer(fill: Callable[[Declaration], None]) -> None:
         "20,000 invented people, already declared. "
         + (
             "It goes into the ledger."
-            if owner_token.opened()
+            if owner_token.is_open()
             else "No token is needed; its ledger ends with this visit."
         )
     )
@@ -50,8 +50,8 @@ def _take(fill: Callable[[Declaration], None]) -> None:
     """Use the practice table; for the button."""
     turn = secrets.token_hex(3)
     # Other invented people each time: the ledger would refuse the same rows under another name.
-    state.keep_file(f"practice-{turn}", FILE.name, Taken(written(int(turn, 16))), practice=True)
-    known = declaration(turn)
-    fill(known)
-    state.owner_session().declared = known
+    state.keep_file(f"practice-{turn}", FILE.name, Taken(survey_csv(int(turn, 16))), practice=True)
+    example = declaration(turn)
+    fill(example)
+    state.owner_session().declared = example
     state.owner_session().kept["rows"] = _ROWS

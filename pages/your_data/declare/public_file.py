@@ -88,10 +88,10 @@ def _public() -> None:
         if file is not None:
             try:
                 with st.spinner("Reading the file ..."):
-                    given = how_written.taken(file)
-                if len(given.raw) > MAX_BYTES:
-                    given.dialect = given.dialect or Dialect()
-                _take(file.file_id, file.name, given)
+                    contents = how_written.read_upload(file)
+                if len(contents.raw) > MAX_BYTES:
+                    contents.dialect = contents.dialect or Dialect()
+                _take(file.file_id, file.name, contents)
             except ValueError as problem:
                 st.session_state["upload"] = Upload(problem=str(problem))
             visitor_files.let_go(file)
@@ -113,7 +113,7 @@ def _public() -> None:
     state.show_form("upload")
     with st.expander("Columns and limits", expanded=upload.declared is None):
         _form(upload)
-    _declared(upload)
+    _show_declaration(upload)
     _forget_button()
 
 
@@ -168,9 +168,9 @@ def _form(upload: Upload) -> None:
         _use(upload)
         if not upload.problem:
             st.rerun()  # the strip was drawn before, with the previous table
-    said = upload.problem
+    message = upload.problem
     _problem(upload)
-    if upload.declared is not None and not said:
+    if upload.declared is not None and not message:
         try:
             changed = _entered(upload) != upload.declared
         except ValueError:
@@ -183,37 +183,39 @@ def _use_own_range() -> None:
     """Fill the lines without limits from the file, and use the table; in a callback."""
     upload = visitor_files.upload()
     assert upload is not None  # the button stands above its table
-    typed = columns.to_change()
+    form_table = columns.to_change()
     try:
         table = read_public(upload.raw, upload.dialect)
     except ValueError as problem:
         upload.problem = str(problem)
         return
-    for row, name in typed["column"].items():
-        low, high, typical, levels = ~columns.empty(typed.loc[row, [*columns.NUMBERS, "levels"]])
-        if not typed.loc[row, "use"] or typical or (low and high) or levels:
+    for row, name in form_table["column"].items():
+        low, high, typical, levels = ~columns.empty(form_table.loc[row, [*columns.NUMBERS, "levels"]])
+        if not form_table.loc[row, "use"] or typical or (low and high) or levels:
             continue
         cells = table[name].to_numpy() if name in table.columns else np.array([])
-        typed_codes = columns.codes_of(str(typed.loc[row, "codes"]))
+        typed_codes = columns.codes_of(str(form_table.loc[row, "codes"]))
         codes = tuple(number for number in map(number_of, typed_codes) if number is not None) or codes_of(cells)
         cells = cells[np.isfinite(cells) & ~np.isin(cells, codes)]
         why = "no numbers" if not len(cells) else "one value" if cells.min() == cells.max() else ""
         if why or _numbers_rows(name, cells):
-            typed.loc[row, "use"], upload.left_out[name] = False, why or "numbers the rows"
+            form_table.loc[row, "use"], upload.left_out[name] = False, why or "numbers the rows"
             continue
-        typed.loc[row, "kind"] = NUMBER if typed.loc[row, "kind"] not in (NUMBER, INTEGER) else typed.loc[row, "kind"]
+        form_table.loc[row, "kind"] = (
+            NUMBER if form_table.loc[row, "kind"] not in (NUMBER, INTEGER) else form_table.loc[row, "kind"]
+        )
         lower, upper = (float(f"{end:.4g}") for end in np.quantile(cells, (0.05, 0.95)))
         if lower < upper:
-            typed.loc[row, "typical"] = f"{lower:g} to {upper:g}"
+            form_table.loc[row, "typical"] = f"{lower:g} to {upper:g}"
         if lower == upper or len(np.unique(cells)) <= _FEW:
-            for end, given, value in (("low", low, cells.min()), ("high", high, cells.max())):
-                typed.loc[row, end] = typed.loc[row, end] if given else float(value)
-        if not str(typed.loc[row, "codes"]).strip():
-            typed.loc[row, "codes"] = " | ".join(f"{code:g}" for code in codes)
-        typed.loc[row, "reason"] = _OWN
+            for end, has_value, value in (("low", low, cells.min()), ("high", high, cells.max())):
+                form_table.loc[row, end] = form_table.loc[row, end] if has_value else float(value)
+        if not str(form_table.loc[row, "codes"]).strip():
+            form_table.loc[row, "codes"] = " | ".join(f"{code:g}" for code in codes)
+        form_table.loc[row, "reason"] = _OWN
         upload.left_out.pop(name, None)
-        upload.ranged[name] = tuple(typed.loc[row, list(columns.NUMBERS)].map(str))
-    if not typed["use"].any():
+        upload.ranged[name] = tuple(form_table.loc[row, list(columns.NUMBERS)].map(str))
+    if not form_table["use"].any():
         upload.problem = (
             "No column has numbers of more than one value, so the file has no range to start with. Give texts a kind "
             "with levels, or choose Written otherwise."
@@ -236,30 +238,30 @@ def _numbers_rows(name: str, values: np.ndarray) -> bool:
 
 def _entered(upload: Upload) -> Declaration:
     """Return the declaration in the form. Raises ValueError for what is missing or cannot be."""
-    declared = columns.entered("")
+    column_list = columns.entered("")
     drop = bool(upload.kept.get("drop"))
     return Declaration(
         name="csv",
         row_stands_for="one row",
-        columns=declared,
+        columns=column_list,
         n_public=not drop,
         missing="drop-row" if drop else "typical",
-        row_bound_fraction=row_bound_fraction(declared),
+        row_bound_fraction=row_bound_fraction(column_list),
         dialect=upload.dialect or Dialect(),
     )
 
 
 def _use(upload: Upload) -> None:
     """Read the rows under the declaration in the form, or keep the reason why that cannot be."""
-    typed = upload.typed
-    assert typed is not None  # the form was drawn
+    table = upload.typed
+    assert table is not None  # the form was drawn
     same = {
-        name: tuple(typed.loc[row, list(columns.NUMBERS)].map(str)) == upload.ranged[name]
-        for row, name in typed["column"].items()
+        name: tuple(table.loc[row, list(columns.NUMBERS)].map(str)) == upload.ranged[name]
+        for row, name in table["column"].items()
         if name in upload.ranged
     }
-    changed = typed["column"].map(lambda name: not same.get(name, True)) & (typed["reason"] == _OWN)
-    typed.loc[changed, "reason"] = ""
+    changed = table["column"].map(lambda name: not same.get(name, True)) & (table["reason"] == _OWN)
+    table.loc[changed, "reason"] = ""
     try:
         declaration = _entered(upload)
         data, lines, missing = public_upload(upload.raw, declaration)
@@ -271,12 +273,12 @@ def _use(upload: Upload) -> None:
         frame.change(lambda study: dataclasses.replace(study, bound=1.0))
     strip.forget_bound()
     upload.declared, upload.problem = declaration, ""
-    used = set(typed["column"][typed["use"]])
-    upload.from_file = sum(stays and name in used for name, stays in same.items())
+    names = set(table["column"][table["use"]])
+    upload.from_file = sum(stays and name in names for name, stays in same.items())
     words = [
         f"{name} ({upload.left_out[name]})" if name in upload.left_out else name
         for name in upload.header
-        if name not in used
+        if name not in names
     ]
     notes = [f"Left out: {', '.join(words)}."] if words else []
     if data.n < lines:
@@ -290,7 +292,7 @@ def _use(upload: Upload) -> None:
     upload.notes = tuple(notes)
 
 
-def _declared(upload: Upload) -> None:
+def _show_declaration(upload: Upload) -> None:
     """Show how the declaration changed the rows."""
     data = visitor_files.table()
     if upload.declared is None or data is None:

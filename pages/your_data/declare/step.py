@@ -35,7 +35,7 @@ def section() -> None:
         _file()
         return
     if session.dialect is None:
-        _written()
+        _ask_format()
         _to_estimate()
         return
     size = f"{len(session.raw) / 1e6:,.2f} MB not read{session.dialect.in_words}"
@@ -69,7 +69,7 @@ def _file() -> None:
     state.take(file)
 
 
-def _written() -> None:
+def _ask_format() -> None:
     """Show the question how the file is written, with the names of its columns and nothing else of it."""
     session = owner_session()
     show.tag("Unread", session.file_name)
@@ -259,14 +259,14 @@ def _person() -> None:
 
 def _leaving(field: str) -> dict[str, Any]:
     """Return what keeps the choice of a column that leaves the matrix when it is picked."""
-    kept = keep(field, None, among=owner_session().header)
+    arguments = keep(field, None, among=owner_session().header)
 
     def picked() -> None:
-        kept["on_change"]()
+        arguments["on_change"]()
         if (name := owner_session().kept[field]) is not None:
             columns.leave_out(name)
 
-    return kept | {"on_change": picked}
+    return arguments | {"on_change": picked}
 
 
 # --- done ---------------------------------------------------------------------------------------------------
@@ -275,10 +275,10 @@ def _leaving(field: str) -> dict[str, Any]:
 def _finish() -> None:
     """Show the button that declares the table, and the next step."""
     session = owner_session()
-    typed = drafts.draft(session)
+    draft = drafts.draft(session)
     with st.container(horizontal=True):
         pressed = st.button("Declare", type="primary", key=f"own-declare-{session.file_id}", on_click=_look_at_all)
-        show.download("Save a draft", lambda: typed, "draft.json", "own-draft", "application/json")
+        show.download("Save a draft", lambda: draft, "draft.json", "own-draft", "application/json")
     if session.problem:  # what was missing shrinks while the form is filled
         session.problem = ""
         try:
@@ -295,8 +295,8 @@ def _finish() -> None:
     changed_since()
     if session.problem:  # what was declared before is not what the form says
         return
-    d, measured = len(session.declared.columns), len(session.declared.measured)
-    more = f" {measured} are measured, one for each level of a category." if measured != d else ""
+    d, n_entries = len(session.declared.columns), len(session.declared.measured)
+    more = f" {n_entries} are measured, one for each level of a category." if n_entries != d else ""
     st.success(show.as_text(f"Declared: {d} columns of {session.declared.name!r}.{more}"))
     _as_used(session.declared)
     with st.expander("What the choices cost the receiver"), show.problems():
@@ -334,48 +334,48 @@ def changed_since() -> None:
 
 def entered() -> Declaration:
     """Return the declaration in the form. Raises ValueError for what is missing, in one sentence."""
-    kept = owner_session().kept
-    measured = columns.entered(str(kept.get("codes") or ""), list(_unanswered(kept).values()))
-    label, person = kept.get("label") or "", kept.get("person") or ""
-    classes = tuple(c.strip() for c in str(kept.get("classes") or "").splitlines() if c.strip())
+    answers = owner_session().kept
+    column_list = columns.entered(str(answers.get("codes") or ""), list(_unanswered(answers).values()))
+    label, person = answers.get("label") or "", answers.get("person") or ""
+    classes = tuple(c.strip() for c in str(answers.get("classes") or "").splitlines() if c.strip())
     return Declaration(
-        name=str(kept.get("name") or "").strip(),
-        row_stands_for=str(kept.get("unit") or "").strip(),
-        columns=measured,
-        rows_per_person=1 if person else int(kept["people"]),
-        n_public=bool(kept["public"]),
+        name=str(answers.get("name") or "").strip(),
+        row_stands_for=str(answers.get("unit") or "").strip(),
+        columns=column_list,
+        rows_per_person=1 if person else int(answers["people"]),
+        n_public=bool(answers["public"]),
         label=label,
         classes=classes if label else (),
-        missing=str(kept["missing"]),
+        missing=str(answers["missing"]),
         person=person,
-        row_bound_fraction=float(kept.get("fraction") or row_bound_fraction(measured)),
+        row_bound_fraction=float(answers.get("fraction") or row_bound_fraction(column_list)),
         dialect=owner_session().dialect or Dialect(),
-        missing_codes=columns.codes_of(str(kept.get("codes") or "")),
-        row_bound_search=SEARCHED[kept["search"]] if kept.get("search") else row_bound_search(measured),
+        missing_codes=columns.codes_of(str(answers.get("codes") or "")),
+        row_bound_search=SEARCHED[answers["search"]] if answers.get("search") else row_bound_search(column_list),
     )
 
 
-def _unanswered(kept: dict) -> dict[str, str]:
+def _unanswered(answers: dict) -> dict[str, str]:
     """Return the fields above the table that need an answer and have none, each in words."""
     persons, words = (
-        kept.get("person"),
-        {name: str(kept.get(name) or "").strip() for name in ("name", "unit", "classes")},
+        answers.get("person"),
+        {name: str(answers.get(name) or "").strip() for name in ("name", "unit", "classes")},
     )
-    asked = {
+    fields = {
         "name": ("the name of the table", words["name"]),
         "unit": ("what one row stands for", words["unit"]),
         "people": (
             "how many rows one person can have (1 when every row is another person)",
-            persons or kept.get("people") is not None,
+            persons or answers.get("people") is not None,
         ),
         "public": (
             f"whether the number of {'persons' if persons else 'rows'} is public",
-            kept.get("public") is not None,
+            answers.get("public") is not None,
         ),
-        "missing": ("what a missing cell counts as", kept.get("missing")),
-        "classes": ("the list of classes", not kept.get("label") or words["classes"]),
+        "missing": ("what a missing cell counts as", answers.get("missing")),
+        "classes": ("the list of classes", not answers.get("label") or words["classes"]),
     }
-    return {field: what for field, (what, given) in asked.items() if not given}
+    return {field: label for field, (label, answer) in fields.items() if not answer}
 
 
 def _mark(field: str) -> None:
@@ -385,11 +385,13 @@ def _mark(field: str) -> None:
         st.caption(":red[Still missing.]")
 
 
-def _as_used(declared: Declaration) -> None:
+def _as_used(declaration: Declaration) -> None:
     """Show every bound as it will be used, so that a slip is seen before a row is read."""
     st.markdown("**This will be used.** A wrong digit changes the answer.")
-    lines = [f"{c.name}: {c.in_words}" for c in declared.columns]
+    lines = [f"{c.name}: {c.in_words}" for c in declaration.columns]
     with st.container(height=300 if len(lines) > 10 else "content"):
         st.text("\n".join(lines))
-    coded = [f"Missing in every column: {', '.join(declared.missing_codes)}."] if declared.missing_codes else []
-    st.markdown(show.as_text(" ".join([*facts_in_words(declared), *coded])))
+    code_lines = (
+        [f"Missing in every column: {', '.join(declaration.missing_codes)}."] if declaration.missing_codes else []
+    )
+    st.markdown(show.as_text(" ".join([*facts_in_words(declaration), *code_lines])))

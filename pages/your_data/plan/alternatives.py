@@ -9,10 +9,10 @@ import streamlit as st
 
 from pages.common import frame, show
 from pages.your_data.declare import drafts
-from pages.your_data.plan.example_table import PlanSettings, as_declared, once, planned
+from pages.your_data.plan.example_table import PlanSettings, as_declared, once, preview_release
 from pages.your_data.state import owner_session
 from privcov.core.guarantees import Guarantee
-from privcov.core.words import percent, plain, raised
+from privcov.core.words import percent, plain, to_powers
 from privcov.measurements.norm_histogram import SEARCH_SHARE
 from privcov.plots.matrices import colour_limit, still
 from privcov.steward.choices import WORTH, Choice, choices
@@ -31,16 +31,16 @@ def draws(plans: list[Preview], columns: tuple[str, ...]) -> None:
     first = plans[0].table
     show.tag(
         "Public rows" if first.public else "Simulated",
-        f"{first.what}; the noise is simulated, and the same in all three",
+        f"{first.description}; the noise is simulated, and the same in all three",
     )
     truth, palette = first.correlation, frame.palette()
     limit = min(2 * max(colour_limit(truth), 0.1), 1.0)  # beyond the truth, so that noise shows on either side of it
-    panels = [("Without noise", truth), *((raised(str(p.guarantee)), p.draw) for p in plans)]
+    panels = [("Without noise", truth), *((to_powers(str(p.guarantee)), p.draw) for p in plans)]
     for k, (place, (title, matrix)) in enumerate(zip(st.columns(4), panels, strict=True)):
         with place:
             st.markdown(f"**{title}**")
-            what = f"correlations, {title}"
-            show.still(still(matrix, columns, limit, palette, what=what), f"own-draw-{k}", palette)
+            label = f"correlations, {title}"
+            show.still(still(matrix, columns, limit, palette, what=label), f"own-draw-{k}", palette)
             if k:
                 st.caption(f"Off by {plain(plans[k - 1].correlation_error)}")
     show.colour_note(
@@ -49,7 +49,7 @@ def draws(plans: list[Preview], columns: tuple[str, ...]) -> None:
     )
 
 
-def recommended(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee, asked: PlanSettings) -> None:
+def recommended(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee, settings: PlanSettings) -> None:
     """Show what to declare otherwise, from public facts, and why."""
     with st.expander("Less noise: what to declare otherwise"), show.problems():
         _search(simulated, facts, guarantee)
@@ -61,18 +61,20 @@ def recommended(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee
         if not pressed and key not in st.session_state.get("own-previews", {}):
             return
         with st.spinner("Trying ..."):
-            found = once(key, lambda: choices(simulated, facts, guarantee, weigh=simulated.public))
-        if not found:
+            advice = once(key, lambda: choices(simulated, facts, guarantee, weigh=simulated.public))
+        if not advice:
             st.markdown("**Nothing**: none of them makes the correlations clearly better here.")
             return
         st.markdown(
-            "\n".join(f"{k}. **{_named(one, facts)}.** {show.as_text(one.why)}" for k, one in enumerate(found, 1))
+            "\n".join(
+                f"{k}. **{_describe_choice(one, facts)}.** {show.as_text(one.why)}" for k, one in enumerate(advice, 1)
+            )
         )
         st.markdown(
-            f"Under {raised(str(guarantee))} correlations are then off by **{plain(found[-1].error)}**, instead of "
-            f"{plain(found[0].before)} as declared."
+            f"Under {to_powers(str(guarantee))} correlations are then off by **{plain(advice[-1].error)}**, instead of "
+            f"{plain(advice[0].before)} as declared."
         )
-        st.button("Apply", key="own-apply", on_click=_apply, args=(found,), help="Declares the table so.")
+        st.button("Apply", key="own-apply", on_click=_apply, args=(advice,), help="Declares the table so.")
         if not simulated.public:
             st.caption(
                 "It holds as far as the private table is like the invented one. A public table like it makes the "
@@ -82,21 +84,25 @@ def recommended(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee
 
 def _search(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee) -> None:
     """Offer a search for the row bound where it is not declared, with what it would leave of the error."""
-    declared = owner_session().declared
-    if declared is None or declared.row_bound_search or facts.d < FEWEST_COLUMNS:
+    declaration = owner_session().declared
+    if declaration is None or declaration.row_bound_search or facts.d < FEWEST_COLUMNS:
         return
     key = ("search", simulated, guarantee, as_declared(facts))
-    whole = simulated.under(facts.shortened(1 / facts.row_bound_fraction))  # the search shortens it, and nothing else
-    before, found = once(
+    whole = simulated.under(
+        facts.with_shorter_bound(1 / facts.row_bound_fraction)
+    )  # the search shortens it, and nothing else
+    before, after = once(
         key,
-        lambda: [planned(table, guarantee, search=table is whole, replicates=4).error for table in (simulated, whole)],
+        lambda: [
+            preview_release(table, guarantee, search=table is whole, replicates=4).error for table in (simulated, whole)
+        ],
     )
-    if found > WORTH * before:
+    if after > WORTH * before:
         return
     st.markdown(
         f"**Search for the row bound**: a release spends {percent(SEARCH_SHARE)} of its guarantee on noisy counts of "
         f"the lengths of the rows, and shortens the row bound to where most end. Expected error "
-        f"**{percent(found)}** instead of {percent(before)}. The search looks at the rows themselves, so it fits the "
+        f"**{percent(after)}** instead of {percent(before)}. The search looks at the rows themselves, so it fits the "
         "private table too."
     )
     st.button("Apply", key="own-search", on_click=_declare_search, help="Declares the table so.")
@@ -111,24 +117,24 @@ def _declare_search() -> None:
     drafts.fill(session.declared)
 
 
-def _apply(found: list[Choice]) -> None:
+def _apply(advice: list[Choice]) -> None:
     """Declare the table with all choices; in a callback."""
     session = owner_session()
     assert session.declared is not None  # the plan needs one
-    session.declared, session.look = with_choices(session.declared, found), None
+    session.declared, session.look = with_choices(session.declared, advice), None
     drafts.fill(session.declared)
 
 
-def with_choices(declared: Declaration, found: list[Choice]) -> Declaration:
+def with_choices(declaration: Declaration, advice: list[Choice]) -> Declaration:
     """Return the declaration with all choices."""
-    changes: dict[str, Any] = {one.name: one.value for one in found}
+    changes: dict[str, Any] = {one.name: one.value for one in advice}
     # Only the ratios of weights count, and a weight of 1 is one that nobody declared.
-    pairs = zip(declared.columns, changes.pop("weight", ()), strict=False)
+    pairs = zip(declaration.columns, changes.pop("weight", ()), strict=False)
     heavy = tuple(dataclasses.replace(column, weight=min(2 * weight, MAX_WEIGHT)) for column, weight in pairs)
-    return dataclasses.replace(declared, columns=heavy or declared.columns, **changes)
+    return dataclasses.replace(declaration, columns=heavy or declaration.columns, **changes)
 
 
-def _named(one: Choice, facts: PublicFacts) -> str:
+def _describe_choice(one: Choice, facts: PublicFacts) -> str:
     """Return a choice in words, with the place where it is made."""
     if one.name == "missing":
         return f"On Declare, missing cells are {_RULES[str(one.value)]}"

@@ -36,10 +36,10 @@ class PlanSettings:
     missing: float
 
 
-def ask(declared: Declaration) -> PlanSettings:
+def ask(declaration: Declaration) -> PlanSettings:
     """Show the settings of the table, which counts persons where rows have ids, and return them."""
     rows = st.number_input(
-        "About how many persons" if declared.person else "About how many rows",
+        "About how many persons" if declaration.person else "About how many rows",
         min_value=2,
         max_value=4_000_000,
         step=1000,
@@ -48,7 +48,7 @@ def ask(declared: Declaration) -> PlanSettings:
     )
     if rows == START:
         st.caption("A start: type how many there are, from what you know.")
-    limits_alone = any(column.usual is None for column in declared.columns) and not owner_session().like
+    limits_alone = any(column.usual is None for column in declaration.columns) and not owner_session().like
     if limits_alone:
         spread = _spread()
         st.caption("Under limits alone the noise follows it: try .05 as well, as limits are often that far away.")
@@ -120,8 +120,8 @@ def _ask_for_public() -> None:
         if file is not None:
             session.like_problem = ""
             try:
-                given = how_written.taken(file)
-                raw = as_csv(given.workbook, file.name, session.dialect) if given.workbook else given.raw
+                contents = how_written.read_upload(file)
+                raw = as_csv(contents.workbook, file.name, session.dialect) if contents.workbook else contents.raw
             except ValueError as problem:
                 session.like_problem = str(problem)
             else:
@@ -140,21 +140,21 @@ def _drop() -> None:
     session.like, session.like_name = b"", ""
 
 
-def table(declared: Declaration, facts: PublicFacts, asked: PlanSettings) -> ExampleRows:
+def table(declaration: Declaration, facts: PublicFacts, settings: PlanSettings) -> ExampleRows:
     """Return the table of the plan. Raises ValueError where the public one cannot be read as declared."""
     if owner_session().like:
-        key = ("public", hash(owner_session().like), declared.to_json(), asked.rows)
-        return once(key, lambda: _public(declared, facts, asked.rows))
-    wanted = Invention(asked.rows, asked.structure, asked.strength, asked.spread, asked.missing)
-    usual = tuple(column.usual for column in declared.columns)
-    return once(("invented", wanted, usual, as_declared(facts)), lambda: invented(facts, wanted, usual))
+        key = ("public", hash(owner_session().like), declaration.to_json(), settings.rows)
+        return once(key, lambda: _public(declaration, facts, settings.rows))
+    invention = Invention(settings.rows, settings.structure, settings.strength, settings.spread, settings.missing)
+    usual = tuple(column.usual for column in declaration.columns)
+    return once(("invented", invention, usual, as_declared(facts)), lambda: invented(facts, invention, usual))
 
 
-def _public(declared: Declaration, facts: PublicFacts, rows: int) -> ExampleRows:
+def _public(declaration: Declaration, facts: PublicFacts, rows: int) -> ExampleRows:
     """Return the public table, read under the declaration; it may lack the ids of persons."""
-    if declared.person and declared.person not in read_header(owner_session().like, declared.dialect):
-        declared = dataclasses.replace(declared, person="")
-    return ExampleRows.of_public(public_rows(declared), rows).under(facts)
+    if declaration.person and declaration.person not in read_header(owner_session().like, declaration.dialect):
+        declaration = dataclasses.replace(declaration, person="")
+    return ExampleRows.of_public(public_rows(declaration), rows).under(facts)
 
 
 def as_declared(facts: PublicFacts) -> str:
@@ -164,23 +164,25 @@ def as_declared(facts: PublicFacts) -> str:
 
 def once(key: tuple, make: Callable[[], T]) -> T:
     """Return what `make` returns, kept in this session: the declaration enters no shared cache."""
-    kept = st.session_state.setdefault("own-previews", {})
-    if key not in kept:
-        while len(kept) >= 60:
-            kept.pop(next(iter(kept)))
-        kept[key] = make()
-    return kept[key]
+    cache = st.session_state.setdefault("own-previews", {})
+    if key not in cache:
+        while len(cache) >= 60:
+            cache.pop(next(iter(cache)))
+        cache[key] = make()
+    return cache[key]
 
 
 def previewed(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee) -> Preview:
     """Return the preview of a guarantee."""
-    declared = owner_session().declared
-    search = declared is not None and declared.row_bound_search
+    declaration = owner_session().declared
+    search = declaration is not None and declaration.row_bound_search
     key = (simulated, guarantee, as_declared(facts), search)
-    return once(key, lambda: planned(simulated, guarantee, search=search))
+    return once(key, lambda: preview_release(simulated, guarantee, search=search))
 
 
-def planned(simulated: ExampleRows, guarantee: Guarantee, *, search: bool, replicates: int | None = None) -> Preview:
+def preview_release(
+    simulated: ExampleRows, guarantee: Guarantee, *, search: bool, replicates: int | None = None
+) -> Preview:
     """Return the preview of a release with or without a search for the row bound."""
     table, noise = searched(simulated, guarantee) if search else (simulated, noise_for(simulated, guarantee))
     return preview(table, guarantee, noise, replicates=replicates)

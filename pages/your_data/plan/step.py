@@ -15,7 +15,7 @@ from pages.your_data.state import keep, keep_now, next_step, owner_session
 from pages.your_data.wording import IMPLIED_DELTA, attacker, facts_of, in_words, line, text_table
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP, with_level
-from privcov.core.words import percent, plain, raised
+from privcov.core.words import percent, plain, to_powers
 from privcov.plots import intervals
 from privcov.plots.look import Picture
 from privcov.plots.palette import Palette
@@ -39,22 +39,22 @@ def section() -> None:
     show.tag("Simulated", f"from the declaration and {real}; no row of the file is read")
     controls, results = st.columns([2, 5], gap="large")
     with controls:
-        asked = example_table.ask(session.declared)
+        settings = example_table.ask(session.declared)
         guarantees, places = _candidates()
     with results, show.problems():
-        facts = facts_of(session.declared, asked.rows)
+        facts = facts_of(session.declared, settings.rows)
         chances = [attacker(facts, g) for g in guarantees]
         for place, guarantee, chance in zip(places, guarantees, chances, strict=True):
             with place:
                 show.attacker_line(chance, frame.palette(), f"{show.ATTACKER}, {guarantee}")
-        simulated = example_table.table(session.declared, facts, asked)
+        simulated = example_table.table(session.declared, facts, settings)
         plans = [example_table.previewed(simulated, facts, g) for g in guarantees]
-        picked = _table(plans, chances, facts, apart=asked.structure == "independent")
-        session.chosen = guarantees[picked]
+        picked = _table(plans, chances, facts, apart=settings.structure == "independent")
+        session.guarantee = guarantees[picked]
         alternatives.draws(plans, facts.columns)
         _curves(plans)
         _which_level(simulated, facts, guarantees[picked], picked)
-        alternatives.recommended(simulated, facts, guarantees[picked], asked)
+        alternatives.recommended(simulated, facts, guarantees[picked], settings)
         next_step("Go on to Release", "release")
 
 
@@ -99,13 +99,13 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts, *, ap
     st.header("What to expect")
     st.html(text_table([line(p, c) for p, c in zip(plans, chances, strict=True)]))
     table = plans[0].table
-    st.caption(show.as_text(f"For {table.what}: not your table. Errors and noise on correlations follow it."))
+    st.caption(show.as_text(f"For {table.description}: not your table. Errors and noise on correlations follow it."))
     pick = st.radio(
         "Go on with",
         [0, 1, 2],
         horizontal=True,
         format_func=lambda k: f"Candidate {k + 1}",  # labels that change with a level would lose what was picked
-        captions=[raised(str(p.guarantee)) for p in plans],
+        captions=[to_powers(str(p.guarantee)) for p in plans],
         **keep("pick", 1, among=[0, 1, 2]),
     )
     plan = plans[pick]
@@ -152,7 +152,7 @@ def _curves(plans: list[Preview]) -> None:
 
 def _chances(plans: list[Preview], palette: Palette) -> Picture:
     """Return the picture of the chance to see a correlation under each plan."""
-    series = [(raised(str(p.guarantee)), np.array([p.survives(r) for r in _STRENGTHS])) for p in plans]
+    series = [(to_powers(str(p.guarantee)), np.array([p.survives(r) for r in _STRENGTHS])) for p in plans]
     return intervals.chances(_STRENGTHS, series, palette, x_title="Correlation of a pair")
 
 
@@ -163,43 +163,43 @@ def _which_level(simulated: ExampleRows, facts: PublicFacts, picked: Guarantee, 
     """Show which rho or epsilon a wanted accuracy needs, on simulated rows; ``at`` is the picked candidate."""
     level_name = "rho" if isinstance(picked, ZCDP) else "epsilon"
     with st.expander(f"Which {level_name} do I need?"):
-        what = st.radio(
+        goal = st.radio(
             "I want",
             ["see", "error"],
             horizontal=True,
             format_func={"see": "to see a correlation", "error": "a small error as a whole"}.get,
             **keep("want", "see", among=["see", "error"]),
         )
-        if what == "see":
-            wanted = st.slider("of this size or more", 0.05, 0.95, step=0.05, **keep("want-see", 0.3))
+        if goal == "see":
+            target = st.slider("of this size or more", 0.05, 0.95, step=0.05, **keep("want-see", 0.3))
             ends("faint", "unmistakable")
         else:
-            wanted = st.slider("at most, in percent", 1, 100, **keep("want-error", 20)) / 100
+            target = st.slider("at most, in percent", 1, 100, **keep("want-error", 20)) / 100
             ends("nearly exact", "as bad as zero")
-        asked = (simulated, as_declared(facts), owner_session().declared, picked, what, wanted)
+        question = (simulated, as_declared(facts), owner_session().declared, picked, goal, target)
         pressed, before = st.button("Find it", key="own-find"), st.session_state.get("own-found")
         if not pressed:
-            if before is not None and before[0] == asked:  # the answer stays while its question does
-                _show_level(before[1], level_name, asked, facts, at)
+            if before is not None and before[0] == question:  # the answer stays while its question does
+                _show_level(before[1], level_name, question, facts, at)
             return
 
-        declared = owner_session().declared
-        search = declared is not None and declared.row_bound_search
+        declaration = owner_session().declared
+        search = declaration is not None and declaration.row_bound_search
 
         def meets(level: float) -> bool:
-            tried, count = with_level(picked, level), 1 if what == "see" else 10
-            plan = example_table.planned(simulated, tried, search=search, replicates=count)
-            return plan.visible <= wanted if what == "see" else plan.error <= wanted
+            candidate, count = with_level(picked, level), 1 if goal == "see" else 10
+            plan = example_table.preview_release(simulated, candidate, search=search, replicates=count)
+            return plan.visible <= target if goal == "see" else plan.error <= target
 
         with st.spinner("Searching ..."):
-            level = smallest_level(meets, ratio=1.02 if what == "see" else 1.1)
-        st.session_state["own-found"] = (asked, level)
-        _show_level(level, level_name, asked, facts, at)
+            level = smallest_level(meets, ratio=1.02 if goal == "see" else 1.1)
+        st.session_state["own-found"] = (question, level)
+        _show_level(level, level_name, question, facts, at)
 
 
-def _show_level(level: float | None, level_name: str, asked: tuple, facts: PublicFacts, at: int) -> None:
+def _show_level(level: float | None, level_name: str, question: tuple, facts: PublicFacts, at: int) -> None:
     """Show the level of the search, and the button that puts it in the place of the candidate ``at``."""
-    simulated, _, _, picked, *_ = asked
+    simulated, _, _, picked, *_ = question
     if level is None:
         st.markdown(
             f"**None up to 100.** With {simulated.n:,} rows the sampling error or the repairs alone leave more."

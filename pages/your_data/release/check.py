@@ -56,7 +56,7 @@ def verdict() -> None:
         st.markdown(show.as_text(result.verdict))
 
 
-def passed() -> bool:
+def may_confirm() -> bool:
     """Return whether a release may be confirmed: file checked, and every column with hardly a number accepted."""
     session = owner_session()
     if session.checked is None:

@@ -33,7 +33,7 @@ _CHART = {"displayModeBar": False, "displaylogo": False}
 def section() -> None:
     """Show the owner's view: exact answers, for the owner alone, beside what the release would say."""
     session = owner_session()
-    if session.declared is None or session.chosen is None:
+    if session.declared is None or session.guarantee is None:
         st.info("First declare the table and pick a guarantee on Plan.")
         return
     st.markdown(
@@ -44,7 +44,7 @@ def section() -> None:
         agreed = st.checkbox("I understand, and I may see these rows", key=f"own-agree-{session.file_id}")
         if st.button("Show me", disabled=not agreed, key="own-show"):
             with show.problems(), st.spinner("Reading the rows ..."):
-                session.look = _look(session.chosen)
+                session.look = _look(session.guarantee)
                 st.rerun()
         if not agreed:
             st.caption("Tick the box to go on.")
@@ -55,10 +55,10 @@ def section() -> None:
         _show(session.look, session.declared.measured)
 
 
-def _look(chosen: Guarantee) -> Look:
+def _look(guarantee: Guarantee) -> Look:
     """Return the exact answers; an error is shown by an identifier, as a message of a library might quote a cell."""
     try:
-        return owner_look(rows(), chosen, np.random.default_rng())
+        return owner_look(rows(), guarantee, np.random.default_rng())
     except (Hosted, PrivateFileError, LookError):
         raise
     except Exception:
@@ -72,15 +72,15 @@ def _clear() -> None:
 
 def _title() -> str:
     """Return the title of the exact correlations, with what stands for missing cells."""
-    declared = owner_session().declared
-    filled = declared is not None and declared.missing == "typical"
+    declaration = owner_session().declared
+    filled = declaration is not None and declaration.missing == "typical"
     return "Exact correlation" + (", missing cells filled with typical values" if filled else "")
 
 
 def _show(look: Look, columns: tuple[str, ...]) -> None:
     show.tag("Owner's view", MARK)
-    limit, palette = max(colour_limit(look.kept), 0.2), frame.palette()
-    panels = ((_title(), look.kept), ("A throw-away draw with noise", look.draw), ("Without clipping", look.raw))
+    limit, palette = max(colour_limit(look.clipped), 0.2), frame.palette()
+    panels = ((_title(), look.clipped), ("A throw-away draw with noise", look.draw), ("Without clipping", look.raw))
     for place, (title, matrix) in zip(st.columns(3), panels, strict=True):
         with place, st.container(border=True):
             st.markdown(f"**{title}**")
@@ -96,8 +96,8 @@ def _show(look: Look, columns: tuple[str, ...]) -> None:
         ("Rows used", f"{look.rows:,}", ""),
     ]
     show.cards(cards, "view")
-    worst = np.argsort(look.clipped)[::-1][:5]
-    causes = [f"{columns[j]}: {show.percent(look.clipped[j])} of its values" for j in worst if look.clipped[j] > 0]
+    worst = np.argsort(look.beyond)[::-1][:5]
+    causes = [f"{columns[j]}: {show.percent(look.beyond[j])} of its values" for j in worst if look.beyond[j] > 0]
     if causes:
         st.markdown(show.as_text("Beyond their bounds, so changed by clipping: " + "; ".join(causes) + "."))
     else:

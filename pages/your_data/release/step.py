@@ -14,7 +14,7 @@ from pages.your_data.release import check
 from pages.your_data.state import drop, go_on, keep, open_ledger, owner_session, rows
 from pages.your_data.wording import attacker, facts_of
 from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP, to_dict
-from privcov.core.words import raised
+from privcov.core.words import to_powers
 from privcov.estimators.base import METHODS
 from privcov.ledger import Account, Entry, Ledger, LedgerError, cost_of
 from privcov.ledger.sums import unit_of
@@ -35,16 +35,16 @@ class ReleaseRequest:
 
     def same(self, entry: Entry) -> bool:
         """Return whether a ledger entry has this request."""
-        wanted = {"method": self.method, "guarantee": to_dict(self.guarantee), "draw": 1}
+        request_fields = {"method": self.method, "guarantee": to_dict(self.guarantee), "draw": 1}
         parameters = entry.request.get("parameters", {})
         own = all(parameters.get(name) == value for name, value in self.parameters)
-        return own and all(entry.request.get(name) == value for name, value in wanted.items())
+        return own and all(entry.request.get(name) == value for name, value in request_fields.items())
 
 
 def section() -> None:
     """Show Release: what will be spent, the one button, and the result."""
     session = owner_session()
-    if session.declared is None or session.chosen is None:
+    if session.declared is None or session.guarantee is None:
         st.info("First declare the table and pick a guarantee on Plan.")
         return
     _carry_out()
@@ -52,10 +52,10 @@ def section() -> None:
     account = ledger.account(session.declared.name)
     st.header("The limit")
     st.markdown(show.as_text(f"Ledger for {session.declared.name!r}: {account.sentence}"))
-    _limit(ledger, account, session.chosen)
+    _limit(ledger, account, session.guarantee)
     if account.limit is None:
         return
-    guarantee = session.chosen
+    guarantee = session.guarantee
     after = _after(account, guarantee)
     facts = facts_of(session.declared, 1000)
     usual = usual_request(facts, guarantee, search=session.declared.row_bound_search)
@@ -64,10 +64,10 @@ def section() -> None:
     chance = attacker(facts, guarantee)
     st.markdown(
         show.as_text(
-            ("Noisy counts of the lengths of the rows, and one" if usual.wanted.search else "One")
+            ("Noisy counts of the lengths of the rows, and one" if usual.query.search else "One")
             + f" noisy measurement of {len(session.declared.measured)} columns "
             + ("with the class means " if session.declared.label else "with the mean ")
-            + f"({method.label}): {raised(str(guarantee))}"
+            + f"({method.label}): {to_powers(str(guarantee))}"
             + ". Everything on Answers follows from it and spends nothing."
         )
     )
@@ -93,12 +93,12 @@ def section() -> None:
         )
         st.warning(
             show.as_text(
-                f"{raised(str(guarantee))} is more than is left, so it will be refused. {smaller}; what was released "
-                "stays free to look at."
+                f"{to_powers(str(guarantee))} is more than is left, so it will be refused. {smaller}; what was "
+                "released stays free to look at."
             )
         )
     check.panel()
-    if st.button("Release ...", type="primary", key="own-ask", disabled=refused) and check.passed():
+    if st.button("Release ...", type="primary", key="own-ask", disabled=refused) and check.may_confirm():
         _confirm(request, account, after, stored=earlier is not None, chance=chance)
     if session.problem:
         st.error(show.as_text(session.problem))
@@ -109,12 +109,12 @@ def _after(account: Account, guarantee: Guarantee) -> Account:
     return Account(account.name, account.limit, (*account.costs, cost_of(guarantee)))
 
 
-def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
+def _limit(ledger: Ledger, account: Account, guarantee: Guarantee) -> None:
     """Show the form that sets the limit of all releases."""
     title = "Set a limit for all releases of these people" if account.limit is None else "Change the limit"
     with st.expander(title, expanded=account.limit is None):
         st.caption(
-            f"All releases under this name together stay within it. {chosen}, picked on Plan, is what one such "
+            f"All releases under this name together stay within it. {guarantee}, picked on Plan, is what one such "
             "release costs; what was spent before counts as well. "
             "A higher limit protects less; it needs a reason, which every later bundle shows."
         )
@@ -123,7 +123,7 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
             list(LIMITS),
             required=True,
             format_func=LIMITS.__getitem__,
-            **keep("limit", chosen.kind, argument="default"),
+            **keep("limit", guarantee.kind, argument="default"),
         )
         first, second = st.columns(2)
         level_name = "rho" if kind == "zcdp" else "epsilon"
@@ -132,11 +132,11 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
             min_value=1e-4,
             max_value=1000.0,
             format="%g",
-            **keep(f"limit-{level_name}", _level(chosen) if kind == chosen.kind else None),
+            **keep(f"limit-{level_name}", _level(guarantee) if kind == guarantee.kind else None),
         )
         power = None
         if kind == "approx":
-            usual = round(math.log10(chosen.delta)) if isinstance(chosen, ApproxDP) else -6
+            usual = round(math.log10(guarantee.delta)) if isinstance(guarantee, ApproxDP) else -6
             power = second.number_input("delta = 10 to the power", -15, -2, **keep("limit-delta", usual))
         limit: Guarantee | None = None
         if level is not None:
@@ -173,12 +173,12 @@ def _confirm(request: ReleaseRequest, account: Account, after: Account, stored: 
     if stored:
         st.markdown(
             show.as_text(
-                f"Asks again for a release of {account.name!r} with {raised(str(guarantee))}. Of the same table "
+                f"Asks again for a release of {account.name!r} with {to_powers(str(guarantee))}. Of the same table "
                 "it spends nothing and gives the same numbers; for a changed table it is refused, and nothing is spent."
             )
         )
     else:
-        st.markdown(show.as_text(f"Spends {raised(str(guarantee))} on the people of {account.name!r}."))
+        st.markdown(show.as_text(f"Spends {to_powers(str(guarantee))} on the people of {account.name!r}."))
     st.markdown(show.as_text(f"Now, {account.left}."))
     if not stored:
         st.markdown(show.as_text(f"Then, {after.left}."))
@@ -219,7 +219,7 @@ def _release(request: ReleaseRequest) -> None:
             expected_rows=session.kept.get("rows") if private.facts.n is None else None,  # typed on Plan, if anything
             **dict(request.parameters),
         )
-        session.released = _token(ledger, request, private.facts.to_dict(), private.name)
+        session.release_token = _token(ledger, request, private.facts.to_dict(), private.name)
         go_on("answers")
     except (ValueError, MeasurementError) as problem:
         session.problem = str(problem)
@@ -235,14 +235,14 @@ def _earlier(ledger: Ledger, name: str, request: ReleaseRequest, facts: PublicFa
     Whether the rows are the same is for the ledger to determine: a public number of rows is not known before the file
     is read, so it is not compared.
     """
-    known, version = facts.to_dict() | {"n": None}, METHODS.get(request.method).version
+    facts_dict, version = facts.to_dict() | {"n": None}, METHODS.get(request.method).version
     entries = [
         e
         for e in ledger.entries(name)
         if e.state == "stored"
         and e.request.get("version") == version
         and request.same(e)
-        and e.request["facts"] | {"n": None} == known
+        and e.request["facts"] | {"n": None} == facts_dict
         and (e.request["facts"]["n"] is None) == (facts.n is None)
     ]
     return entries[-1] if entries else None

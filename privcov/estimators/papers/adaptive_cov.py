@@ -174,17 +174,17 @@ class AdaptiveCov(Method):
         clipped = dataset.with_row_bound(tau * dataset.row_bound)
         if noise.separate(tau) >= noise.gauss(tau):
             kind = "Gaussian noise" if not isinstance(ask.guarantee, PureDP) else "Laplace noise"
-            measured, matrix = self._whole(ask, clipped, shares["matrix"])
+            noisy_moment, matrix = self._whole(ask, clipped, shares["matrix"])
         else:
             kind = "SeparateCov"
             halves = accounting.split(shares["matrix"], values=1, vectors=1)
-            spectrum, measured = measure_both(
+            spectrum, noisy_moment = measure_both(
                 clipped, halves, centre=ask.centre, calibration=ask.calibration, rng=ask.rng
             )
             steps.append(_in_units_of_r(spectrum.event, size))
             values = spectrum.values
             values = values if ask.calibration == PUBLISHED else tidy(values, eigenvalues.top(joint))
-            matrix = assemble(values, eigenvectors(measured.matrix, "eigh"))
+            matrix = assemble(values, eigenvectors(noisy_moment.matrix, "eigh"))
         moments = unpack(matrix, centre=ask.centre, row_bound=clipped.row_bound)
         notes = (
             f"Rows were clipped at {size:.6g} R, chosen by the sparse vector technique; then {kind}.",
@@ -192,7 +192,7 @@ class AdaptiveCov(Method):
         )
         if radius < 1:
             notes += (f"The private radius is {radius:.6g} R.",)
-        raw = _measured_in_units_of_r(measured, size, ask.dataset)
+        raw = _measured_in_units_of_r(noisy_moment, size, ask.dataset)
         return Outcome(raw, moments, notes=notes, steps=tuple(e for e in steps if e is not None))
 
     def _whole(self, ask: MethodInput, clipped: Dataset, share: BudgetShare) -> tuple[Measured, np.ndarray]:
@@ -201,10 +201,10 @@ class AdaptiveCov(Method):
         shape = matrix_shape(share, ask.calibration)
         share = published_share(share, clipped.d, ask.centre == "joint") if published else share
         shape = "free-trace" if shape == "isotropic" else shape
-        measured = measure_moment(clipped, share, centre=ask.centre, shape=shape, rng=ask.rng)
+        noisy_moment = measure_moment(clipped, share, centre=ask.centre, shape=shape, rng=ask.rng)
         if published:
-            return measured, measured.matrix
-        return measured, clip_box(measured.matrix, eigenvalues.top(ask.centre == "joint"))
+            return noisy_moment, noisy_moment.matrix
+        return noisy_moment, clip_box(noisy_moment.matrix, eigenvalues.top(ask.centre == "joint"))
 
     def _expect(self, ask: MethodInput, dataset: Dataset, share: BudgetShare, trace: float) -> ExpectedNoise:
         """Return the errors to expect from the two ways of measuring the matrix."""
@@ -245,12 +245,12 @@ def _in_units_of_r(event: Event | None, size: float) -> Event | None:
     return dataclasses.replace(event, sensitivity=event.sensitivity * size**2, scale=event.scale * size**2)
 
 
-def _measured_in_units_of_r(measured: Measured, size: float, dataset: Dataset) -> Measured:
+def _measured_in_units_of_r(noisy_moment: Measured, size: float, dataset: Dataset) -> Measured:
     """Return the measured matrix of (u, size s): second moment in units of R^2, anchor size s."""
     return dataclasses.replace(
-        measured,
-        matrix=measured.matrix * size**2,
-        distribution=dataclasses.replace(measured.distribution, scale=measured.distribution.scale * size**2),
-        event=_in_units_of_r(measured.event, size),
+        noisy_moment,
+        matrix=noisy_moment.matrix * size**2,
+        distribution=dataclasses.replace(noisy_moment.distribution, scale=noisy_moment.distribution.scale * size**2),
+        event=_in_units_of_r(noisy_moment.event, size),
         row_bound=dataset.row_bound,
     )

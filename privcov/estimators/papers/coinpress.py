@@ -97,6 +97,6 @@ class CoinPress(Method):
                 colour = colour @ (vectors * root) @ vectors.T
         matrix = colour @ z @ colour.T
         moments = unpack((matrix + matrix.T) / 2, centre=ask.centre, row_bound=ask.dataset.row_bound)
-        shown = ", ".join(f"{r:.4g}" for r in radii)
-        notes = (f"Clipping norms of the whitened rows, step by step: {shown}.",)
+        radii_text = ", ".join(f"{r:.4g}" for r in radii)
+        notes = (f"Clipping norms of the whitened rows, step by step: {radii_text}.",)
         return Outcome(None, moments, notes=notes, steps=tuple(e for e in events if e is not None))

@@ -96,12 +96,12 @@ class EMCov(Method):
         values = np.clip(spectrum.values, 0.0, top(joint))
         weights = self._weights(values, shares["values"], ask.dataset.n)[:draws]
         parts = accounting.split(shares["vectors"], **{f"vector{i}": w for i, w in enumerate(weights)})
-        vectors, drawn = measure_directions(
+        vectors, draw_events = measure_directions(
             ask.dataset, list(parts.values()), centre=ask.centre, rng=ask.rng, waste=2.0 if published else 1.0
         )
         moments = unpack(assemble(values, vectors), centre=ask.centre, row_bound=ask.dataset.row_bound)
         first = () if spectrum.event is None else (spectrum.event,)
-        return Outcome(None, moments, steps=first + drawn)
+        return Outcome(None, moments, steps=first + draw_events)
 
     def _weights(self, values: np.ndarray, share: BudgetShare, n: int) -> list[float]:
         """Return the shares of the directions from released eigenvalues: proportional to sqrt(lambda + tau), or equal.

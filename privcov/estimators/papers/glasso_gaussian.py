@@ -80,21 +80,21 @@ class GlassoGaussian(Glasso):
     mechanism = Mechanism("free-trace", SCALES, "upper-triangle")
 
     def path_as_published(
-        self, s: np.ndarray, measured: Measured, ask: MethodInput
+        self, s: np.ndarray, noisy_moment: Measured, ask: MethodInput
     ) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
         """Return the answers of the loop that Su et al. 2019 prints, one for every lambda, and notes."""
         if ask.calibration != "as-published-2":
-            return super().path_as_published(s, measured, ask)
+            return super().path_as_published(s, noisy_moment, ask)
         size = float(np.abs(np.diag(s)).mean())
         if size <= SMALLEST:
             raise ValueError(NO_VARIANCE)
         top = lambda_max(s) or size
         path = tuple(self._stopped(s, float(lam)) for lam in np.geomspace(top, PATH_DEPTH * top, PATH_POINTS))
         below = diagnose(s, penalise_diagonal=True).below
-        lost = sum(fit.lam <= below for fit in path)
+        n_infeasible = sum(fit.lam <= below for fit in path)
         short = sum(fit.status != "ok" for fit in path)
-        shown = nearest(path, self.penalty * top)
-        precision = path[shown].precision
+        position = nearest(path, self.penalty * top)
+        precision = path[position].precision
         assert precision is not None, "where the loop stopped there is a matrix"
         length = float(np.linalg.norm(precision)) / ask.facts.row_bound**2
         notes = (
@@ -102,10 +102,10 @@ class GlassoGaussian(Glasso):
             f"after {self.iterations} iterations; {short} of {PATH_POINTS} penalties had not converged.",
             f"At {self.penalty:g} of the largest penalty |Z|_F was {length:.4g} at the stop.",
         )
-        if lost:
+        if n_infeasible:
             notes += (
-                f"{lost} penalties have no solution, because the noisy matrix is indefinite: there |Z|_F grows with "
-                "the number of iterations for ever, and what is shown is where it stood.",
+                f"{n_infeasible} penalties have no solution, because the noisy matrix is indefinite: there |Z|_F "
+                "grows with the number of iterations for ever, and what is shown is where it stood.",
             )
         return path, notes
 

@@ -45,8 +45,8 @@ class Local(Thresholding):
 
     def measure(self, ask: MethodInput) -> Measured:
         """Measure the average of the users' reports, each under the whole guarantee."""
-        wanted = super().request(ask)
-        return measure_reports(ask.dataset, wanted.share, centre=ask.centre, shape=wanted.shape, rng=ask.rng)
+        request = super().request(ask)
+        return measure_reports(ask.dataset, request.share, centre=ask.centre, shape=request.shape, rng=ask.rng)
 
     def printed_std(self, ask: MethodInput) -> float:
         """Return the standard deviation of one user's report as printed, in unit-ball units.

@@ -149,14 +149,14 @@ class OutputPerturbation(Method):
         d = len(noisy)
         if self.threshold == "none":
             return clip_psd(clip_box(noisy, top), low), "Eigenvalues were moved into the range an optimum can have."
-        kept = cut_off_diagonal(noisy, universal_level(d) * std)
-        left = np.count_nonzero(np.triu(kept, 1))
-        variance = np.clip(np.diag(kept), low, top)
-        off = kept - np.diag(np.diag(kept))
+        thresholded = cut_off_diagonal(noisy, universal_level(d) * std)
+        n_pairs = np.count_nonzero(np.triu(thresholded, 1))
+        variance = np.clip(np.diag(thresholded), low, top)
+        off = thresholded - np.diag(np.diag(thresholded))
         root = 1 / np.sqrt(variance - low / 2)
         lowest = float(np.linalg.eigvalsh(root[:, None] * off * root)[0])
         factor = min(1.0, -1 / lowest) if lowest < 0 else 1.0
-        note = f"Kept {left} of {d * (d - 1) // 2} pairs, those that noise alone would hardly reach"
+        note = f"Kept {n_pairs} of {d * (d - 1) // 2} pairs, those that noise alone would hardly reach"
         note += f"; all were multiplied by {factor:.3g} to keep the matrix positive definite." if factor < 1 else "."
         return np.diag(variance) + factor * off, note
 

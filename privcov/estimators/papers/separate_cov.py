@@ -30,8 +30,8 @@ def published_share(share: BudgetShare, d: int, joint: bool) -> BudgetShare:
     """
     if not isinstance(share, PureDP):
         return share
-    grown = (1 + math.sqrt(ANCHOR_SQUARED) / 2) ** 2 if d == 1 else 1 + math.sqrt(2 * d) / (d / math.sqrt(2) + 1)
-    scale = math.sqrt(2) * d * (grown if joint else 1.0)
+    growth = (1 + math.sqrt(ANCHOR_SQUARED) / 2) ** 2 if d == 1 else 1 + math.sqrt(2 * d) / (d / math.sqrt(2) + 1)
+    scale = math.sqrt(2) * d * (growth if joint else 1.0)
     return PureDP(share.epsilon * sensitivity(d, 1, norm="l1", n_anchors=joint) / scale)
 
 
@@ -133,11 +133,13 @@ class SeparateCov(Method):
         published_guard(ask, self.card)
         published = ask.calibration == PUBLISHED
         shares = accounting.split(ask.guarantee, values=self.values_share, vectors=1 - self.values_share)
-        noisy, measured = measure_both(ask.dataset, shares, centre=ask.centre, calibration=ask.calibration, rng=ask.rng)
+        noisy, noisy_moment = measure_both(
+            ask.dataset, shares, centre=ask.centre, calibration=ask.calibration, rng=ask.rng
+        )
         values = noisy.values if published else tidy(noisy.values, top(ask.centre == "joint"))
-        matrix = assemble(values, eigenvectors(measured.matrix, self.eig if published else "eigh"))
+        matrix = assemble(values, eigenvectors(noisy_moment.matrix, self.eig if published else "eigh"))
         notes = ()
         if self.eig == "svd-authors" and not published:
             notes = ("Eigenvectors in descending order of eigenvalue: the published order needs as-published-5.",)
-        moments = unpack(matrix, centre=ask.centre, row_bound=measured.row_bound)
-        return Outcome(measured, moments, notes=notes, steps=() if noisy.event is None else (noisy.event,))
+        moments = unpack(matrix, centre=ask.centre, row_bound=noisy_moment.row_bound)
+        return Outcome(noisy_moment, moments, notes=notes, steps=() if noisy.event is None else (noisy.event,))

@@ -18,9 +18,9 @@ from privcov.postprocess import threshold as cutting
 from privcov.postprocess.joint import Moments, unpack
 
 
-def unit_moments(matrix: np.ndarray, measured: Measured) -> Moments:
+def unit_moments(matrix: np.ndarray, noisy_moment: Measured) -> Moments:
     """Return the moments, in unit-ball units, of a matrix shaped like the measured one."""
-    return unpack(matrix, centre=measured.centre, row_bound=1.0, n_anchors=measured.distribution.n_anchors)
+    return unpack(matrix, centre=noisy_moment.centre, row_bound=1.0, n_anchors=noisy_moment.distribution.n_anchors)
 
 
 def target(moments: Moments) -> np.ndarray:
@@ -28,50 +28,50 @@ def target(moments: Moments) -> np.ndarray:
     return moments.target
 
 
-def mean_std(measured: Measured) -> float:
+def mean_std(noisy_moment: Measured) -> float:
     """Return the standard deviation of the noise on an entry of the mean (of all rows)."""
-    return measured.distribution.off_diagonal_std / math.sqrt(measured.anchor_squared)
+    return noisy_moment.distribution.off_diagonal_std / math.sqrt(noisy_moment.anchor_squared)
 
 
-def _classes(whole: Moments, measured: Measured) -> list[tuple[float, np.ndarray, float]]:
+def _classes(whole: Moments, noisy_moment: Measured) -> list[tuple[float, np.ndarray, float]]:
     """Return (share, mean, standard deviation of an entry) of every class that has rows."""
     assert whole.class_shares is not None, "the centre is classes"
     assert whole.class_means is not None
     most = 1 / math.sqrt(whole.class_means.shape[1])
     pairs = zip(whole.class_shares, whole.class_means, strict=True)
-    return [(float(p), mean, min(mean_std(measured) / float(p), most)) for p, mean in pairs if p > 0]
+    return [(float(p), mean, min(mean_std(noisy_moment) / float(p), most)) for p, mean in pairs if p > 0]
 
 
-def subtracted(whole: Moments, measured: Measured) -> float:
+def subtracted(whole: Moments, noisy_moment: Measured) -> float:
     """Return what the squares of the noise on the means take from every variance, on average."""
     if whole.mean is None:
         return 0.0
     if whole.class_means is None:
-        return mean_std(measured) ** 2
-    return sum(p * tau**2 for p, _, tau in _classes(whole, measured))
+        return mean_std(noisy_moment) ** 2
+    return sum(p * tau**2 for p, _, tau in _classes(whole, noisy_moment))
 
 
-def off_diagonal_variance(whole: Moments, measured: Measured) -> np.ndarray | float:
+def off_diagonal_variance(whole: Moments, noisy_moment: Measured) -> np.ndarray | float:
     """Return the variance that the noise gives to off-diagonal entries of `target`."""
-    std = measured.distribution.off_diagonal_std
+    std = noisy_moment.distribution.off_diagonal_std
     if whole.class_means is None:
-        return cutting.noise_variance(whole.mean, std, mean_std(measured))
+        return cutting.noise_variance(whole.mean, std, mean_std(noisy_moment))
     variance = std**2 + np.zeros_like(whole.second_moment)
-    count_std = measured.distribution.count_std / measured.anchor_squared
-    for share, mean, tau in _classes(whole, measured):
+    count_std = noisy_moment.distribution.count_std / noisy_moment.anchor_squared
+    for share, mean, tau in _classes(whole, noisy_moment):
         square = np.maximum(mean**2 - tau**2, 0.0)
         variance += share**2 * cutting.noise_variance(mean, 0.0, tau) + np.outer(square, square) * count_std**2
     return variance
 
 
-def diagonal_variance(whole: Moments, measured: Measured) -> float:
+def diagonal_variance(whole: Moments, noisy_moment: Measured) -> float:
     """Return the average over i of Var[W_ii - 2 mu_i e_i - e_i^2], with mu_i^2 estimated as in `noise_variance`."""
-    own = float(np.mean(measured.distribution.diagonal_stds**2))
+    own = float(np.mean(noisy_moment.distribution.diagonal_stds**2))
     if whole.mean is None:
         return own
     if whole.class_means is None:
-        return _with_one_mean(own, whole.mean, mean_std(measured))
-    return own + sum(p**2 * _with_one_mean(0.0, mean, tau) for p, mean, tau in _classes(whole, measured))
+        return _with_one_mean(own, whole.mean, mean_std(noisy_moment))
+    return own + sum(p**2 * _with_one_mean(0.0, mean, tau) for p, mean, tau in _classes(whole, noisy_moment))
 
 
 def _with_one_mean(own: float, mean: np.ndarray, tau: float) -> float:

@@ -30,29 +30,29 @@ class _WishartCov(Mechanical):
 
     repair: str = "none"
 
-    def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
+    def finish(self, ask: MethodInput, noisy_moment: Measured) -> Outcome:
         """Return the moments of the repaired matrix; as published, with the mean of the noise."""
         published = ask.calibration != "sound"
-        matrix = with_mean(measured) if published else repair(measured, self.repair)
+        matrix = with_mean(noisy_moment) if published else repair(noisy_moment, self.repair)
         moments = unpack(
-            matrix, centre=ask.centre, row_bound=measured.row_bound, n_anchors=measured.distribution.n_anchors
+            matrix, centre=ask.centre, row_bound=noisy_moment.row_bound, n_anchors=noisy_moment.distribution.n_anchors
         )
-        return Outcome(measured, moments, notes=mean_left_in(measured) if published else ())
+        return Outcome(noisy_moment, moments, notes=mean_left_in(noisy_moment) if published else ())
 
 
 class _WishartLasso(Glasso):
     """Base of the two graphical lassos."""
 
-    def as_printed(self, measured: Measured) -> np.ndarray:
+    def as_printed(self, noisy_moment: Measured) -> np.ndarray:
         """Return the matrix with the mean of the noise."""
-        return with_mean(measured)
+        return with_mean(noisy_moment)
 
     def path_as_published(
-        self, s: np.ndarray, measured: Measured, ask: MethodInput
+        self, s: np.ndarray, noisy_moment: Measured, ask: MethodInput
     ) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
         """Solve the published path, and note that the mean of the noise stays."""
-        path, notes = super().path_as_published(s, measured, ask)
-        return path, mean_left_in(measured) + notes
+        path, notes = super().path_as_published(s, noisy_moment, ask)
+        return path, mean_left_in(noisy_moment) + notes
 
 
 @METHODS.add(

@@ -122,13 +122,13 @@ def whole_rows(
         scaled = np.where(far, y / np.where(far, largest, 1.0) * _LARGEST, scaled)
     k = np.trunc(scaled).astype(np.int64)
     squares = (k * k).sum(axis=1)  # exact, so the order of summation does not matter
-    left = np.full(len(k), UNIT**2) if squares_left is None else squares_left
-    long = squares > left
+    square_bound = np.full(len(k), UNIT**2) if squares_left is None else squares_left
+    long = squares > square_bound
     if long.any():
         # One factor per row from an exact number; `_shorten` corrects the last digits.
-        factor = np.sqrt(left[long].astype(np.float64)) / np.sqrt(squares[long].astype(np.float64))
+        factor = np.sqrt(square_bound[long].astype(np.float64)) / np.sqrt(squares[long].astype(np.float64))
         k[long] = np.trunc(k[long] * factor[:, None]).astype(np.int64)
-        _shorten(k, np.flatnonzero(long), left)
+        _shorten(k, np.flatnonzero(long), square_bound)
     return np.clip(k, -most, most)
 
 
@@ -137,19 +137,19 @@ def flagged_rows(
 ) -> np.ndarray:
     """Return the rows as `whole_rows`, with a flag beside each column that can be missing."""
     flag = flag_weight(working.shape[1]) if flag is None else flag
-    left = UNIT**2 - holes.sum(axis=1) * flag**2
-    return np.concatenate([whole_rows(working, row_bound, most, left), holes * flag], axis=1)
+    square_bound = UNIT**2 - holes.sum(axis=1) * flag**2
+    return np.concatenate([whole_rows(working, row_bound, most, square_bound), holes * flag], axis=1)
 
 
-def _shorten(k: np.ndarray, rows: np.ndarray, left: np.ndarray) -> None:
-    """Lower the largest entry of each listed row until its sum of squares is at most ``left``."""
+def _shorten(k: np.ndarray, rows: np.ndarray, square_bound: np.ndarray) -> None:
+    """Lower the largest entry of each listed row until its sum of squares is at most ``square_bound``."""
     while len(rows):
-        rows = rows[(k[rows] * k[rows]).sum(axis=1) > left[rows]]
+        rows = rows[(k[rows] * k[rows]).sum(axis=1) > square_bound[rows]]
         column = np.abs(k[rows]).argmax(axis=1)
         k[rows, column] -= np.sign(k[rows, column])
 
 
-def weighted(whole: np.ndarray, rows_of_person: np.ndarray) -> np.ndarray:
+def weigh_rows(whole: np.ndarray, rows_of_person: np.ndarray) -> np.ndarray:
     """Return whole numbers times the root of their person's weight for one row, cut towards zero.
 
     The new number v has v^2 <= k^2 / r, in whole numbers: the division of squares is exact, and the root of a whole
@@ -171,9 +171,9 @@ def counts_of(squares: np.ndarray, rows_of_person: np.ndarray | None, bins: int)
     weights = np.ones(len(squares), dtype=np.int64)
     if rows_of_person is not None:
         weights = np.where(rows_of_person > 0, STEPS // np.maximum(rows_of_person, 1), 0)
-    counted, found = (squares > 0) & (at < bins), np.zeros(bins, dtype=np.int64)
-    np.add.at(found, at[counted], weights[counted])
-    return found
+    in_range, counts = (squares > 0) & (at < bins), np.zeros(bins, dtype=np.int64)
+    np.add.at(counts, at[in_range], weights[in_range])
+    return counts
 
 
 def noiseless_gram(private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR) -> np.ndarray:
@@ -184,7 +184,7 @@ def noiseless_gram(private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR
     size = private.facts.width + n_anchors
     gram = np.zeros((size, size), dtype=np.int64)
     for z, rows_of_person in whole_blocks(private, n_anchors, anchor):
-        v = z if rows_of_person is None else weighted(z, rows_of_person)
+        v = z if rows_of_person is None else weigh_rows(z, rows_of_person)
         gram += (v.T @ v).astype(np.int64)
     return gram
 

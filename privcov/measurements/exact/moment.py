@@ -30,7 +30,7 @@ left out by the rule for missing cells, counts as zeros, and zeros never make G 
 one row does. The sensitivity of the event is k times that of one row, and the guarantee is for the person.
 
 **Persons with ids**: a row of a person with r rows is cut to v = (u, a_u) with |u|^2 <= m^2 / r and a_u^2 <= a^2 / r
-(`integer_gram.weighted`), so a person adds A = sum v v', positive semidefinite, with
+(`integer_gram.weigh_rows`), so a person adds A = sum v v', positive semidefinite, with
     trace over the columns <= m^2,  trace over the anchors <= a^2,  trace <= b,
 whoever has however many rows; for rows left out the traces are smaller. For persons A and B
   ||A - B||_F^2 <= ||A||_F^2 + ||B||_F^2 <= 2 b^2 (<A, B> >= 0, and ||A||_F <= tr A); ||A||_F^2 <= b^2
@@ -117,7 +117,7 @@ class NoisySum:
     before: PublicFacts | None = None
 
     @property
-    def declared(self) -> PublicFacts:
+    def original_facts(self) -> PublicFacts:
         """The facts as they were declared, before a search of the row bound."""
         return self.before or self.facts
 
@@ -129,7 +129,7 @@ class NoisySum:
     def to_dict(self) -> dict:
         """Return the fields as JSON values; whole numbers stay exact."""
         return {
-            "facts": self.declared.to_dict(),
+            "facts": self.original_facts.to_dict(),
             "total": self.total.tolist(),
             "sums": list(self.sums),
             "anchors": self.n_anchors,
@@ -197,10 +197,14 @@ def measure_exactly(
     facts = private.facts
     if search:
         first, rest = shares(share, search)
-        found = search_exactly(private, first, rest)
-        shorter = dataclasses.replace(private, facts=facts.shortened(found.factor)) if found.halvings else private
+        row_bound_search = search_exactly(private, first, rest)
+        shorter = (
+            dataclasses.replace(private, facts=facts.with_shorter_bound(row_bound_search.factor))
+            if row_bound_search.halvings
+            else private
+        )
         noisy = measure_exactly(shorter, rest, shape=shape, matters=matters)
-        return dataclasses.replace(noisy, search=found, before=facts)
+        return dataclasses.replace(noisy, search=row_bound_search, before=facts)
     event = planned_event(facts, share, shape=shape, matters=matters)
     n_anchors = facts.n_anchors
     shape, anchor = settled(facts, shape, matters)
@@ -244,7 +248,7 @@ def planned_event(facts: PublicFacts, share: BudgetShare, *, shape: str, matters
     shape, anchor = settled(facts, shape, matters)
     bound, scale = _scale(facts, shape, n_anchors, share, anchor)
     square = anchor_squared(matters, facts.d, n_anchors, facts.relation)
-    beside = (", with flags of missing cells" if facts.flagged else "") + _counted(facts)
+    beside = (", with flags of missing cells" if facts.flagged else "") + _count_note(facts)
     if shape not in EXACT_AT_ANY_SCALE:
         exact_noise.check_scale(scale)
     return Event(
@@ -282,7 +286,7 @@ def planned_events(
     return counts_event(facts, first), planned_event(bound or facts, rest, shape=shape, matters=matters)
 
 
-def _counted(facts: PublicFacts) -> str:
+def _count_note(facts: PublicFacts) -> str:
     if not facts.person:
         return "" if facts.n is not None else ", with the count of rows"
     return ", of persons of weight 1 at most" + ("" if facts.n is not None else ", with their number")
@@ -312,8 +316,8 @@ def _noisy(
     if shape == "coupled-wishart":
         return _structured(exact_noise.add_coupled_wishart(gram, scale), d), ()
     rows, columns = np.triu_indices(len(gram))
-    used = (rows == columns) | (rows < d)
-    rows, columns = rows[used], columns[used]
+    mask = (rows == columns) | (rows < d)
+    rows, columns = rows[mask], columns[mask]
     diagonal, values, sums = rows == columns, gram[rows, columns], ()
     if shape == "laplace":
         values = exact_noise.add_discrete_laplace(values, scale)
@@ -351,15 +355,15 @@ def noisy_diagonal(
     With noise for the bound of `norm_bound` off the diagonal, the guarantee is that of the measurement, see
     free_groups.py. By itself it spends nothing: the measurement that calls it states the event.
     """
-    scales, numbers, known = [scale] * len(exact), exact.tolist(), cache(partial(scale_over, scale))
+    scales, numbers, scale_of = [scale] * len(exact), exact.tolist(), cache(partial(scale_over, scale))
     for group, kappa in zip(*groups, strict=True):
         if len(group.columns) == 1:
-            scales[group.columns[0]] = known(1 + kappa)
+            scales[group.columns[0]] = scale_of(1 + kappa)
         else:
-            scales.append(known(kappa))
+            scales.append(scale_of(kappa))
             numbers.append(int(sum(exact[j] for j in group.columns)))
-    values, drawn = np.array(numbers, dtype=exact.dtype), np.array(scales)
+    values, scale_array = np.array(numbers, dtype=exact.dtype), np.array(scales)
     noisy = np.zeros(len(values), dtype=object)
     for one in sorted(set(scales), reverse=True):
-        noisy[drawn == one] = exact_noise.add_discrete_gaussian(values[drawn == one], one)
+        noisy[scale_array == one] = exact_noise.add_discrete_gaussian(values[scale_array == one], one)
     return noisy[: len(exact)], tuple(int(v) for v in noisy[len(exact) :])

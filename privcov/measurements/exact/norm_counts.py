@@ -39,10 +39,10 @@ def norm_counts(private: PrivateDataset) -> np.ndarray:
     """Return the counts of the bins, in steps: NOT private. Only the search calls it."""
     if private.files is not None:
         return sums_of(private).norms
-    d, found = private.facts.d, np.zeros(BINS, dtype=np.int64)
+    d, counts = private.facts.d, np.zeros(BINS, dtype=np.int64)
     for z, rows_of_person in whole_blocks(private, private.facts.n_anchors, ANCHOR):
-        found += counts_of((z[:, :d] ** 2).sum(axis=1), rows_of_person, BINS)  # whole numbers below 2^53, so exact
-    return found
+        counts += counts_of((z[:, :d] ** 2).sum(axis=1), rows_of_person, BINS)  # whole numbers below 2^53, so exact
+    return counts
 
 
 def shares(share: BudgetShare, search: float) -> tuple[BudgetShare, BudgetShare]:

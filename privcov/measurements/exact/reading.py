@@ -63,8 +63,10 @@ def flags_of(
     own: float | tuple[float, ...] = 0.0
     if distribution.shape == FREE_GROUPS:
         groups = [distribution.groups[j] for j in flagged]
-        known = [(distribution.weights[group], distribution.groups.count(group)) for group in groups]
-        own = tuple(-distribution.scale * distribution.scale * kappa / (1 + size * kappa) for kappa, size in known)
+        group_terms = [(distribution.weights[group], distribution.groups.count(group)) for group in groups]
+        own = tuple(
+            -distribution.scale * distribution.scale * kappa / (1 + size * kappa) for kappa, size in group_terms
+        )
     stds = tuple(float(std) for std in distribution.diagonal_stds)
     steps = flag_weight(d) if weight is None else weight
     return Flags(d, flagged, steps / UNIT, distribution.off_diagonal_std, stds, own, count_std)
@@ -72,24 +74,24 @@ def flags_of(
 
 def squared_anchor(noisy: NoisySum) -> float:
     """Return s^2 of a measurement, the number for which its whole anchor stands."""
-    what = noisy.facts.d, noisy.n_anchors, noisy.facts.relation
-    return anchor_squared(matters_of(noisy.anchor, *what), *what)
+    arguments = noisy.facts.d, noisy.n_anchors, noisy.facts.relation
+    return anchor_squared(matters_of(noisy.anchor, *arguments), *arguments)
 
 
 def noise_of(
-    facts: PublicFacts, shape: str, scale: float, measured: int, n_anchors: int, rows: float, anchor: int = ANCHOR
+    facts: PublicFacts, shape: str, scale: float, drawn_anchors: int, n_anchors: int, rows: float, anchor: int = ANCHOR
 ) -> NoiseDistribution:
     """Return the distribution of the noise of what `read_sum` gives."""
     d, unit = facts.width, scale / UNIT**2 / rows
     if shape == COUPLED:  # for a public number of rows only
-        return NoiseDistribution(shape, unit, d, n_anchors, measured=measured)
+        return NoiseDistribution(shape, unit, d, n_anchors, measured=drawn_anchors)
     if shape == FREE_GROUPS:
         groups, kappas = weights(facts, anchor)
-        labels, known = labels_of(groups), tuple(float(kappa) for kappa in kappas)
-        return NoiseDistribution(shape, unit, d, n_anchors, groups=labels, weights=known)
+        labels, group_weights = labels_of(groups), tuple(float(kappa) for kappa in kappas)
+        return NoiseDistribution(shape, unit, d, n_anchors, groups=labels, weights=group_weights)
     if shape == "wishart-difference":
         # A block of a Wishart matrix keeps the degrees of freedom of the whole, d + k + 1, when fewer anchors are read.
-        unit *= math.sqrt((d + measured + 1) / (d + n_anchors + 1))
+        unit *= math.sqrt((d + drawn_anchors + 1) / (d + n_anchors + 1))
     return NoiseDistribution(shape, unit, d, n_anchors)
 
 
@@ -118,11 +120,11 @@ def _freed_block(noisy: NoisySum, rows: int | float) -> np.ndarray:
                 share = kappa / (1 + m * kappa)
                 more = next(again) - sum(diagonal[j] for j in group.columns)
                 moves.append((group.columns, share.numerator * more, share.denominator))
-    found = _over(block, UNIT**2, rows)
+    matrix = _over(block, UNIT**2, rows)
     for columns, more, times in moves:
         for j in columns:
-            found[j, j] = _over(np.array([[diagonal[j] * times + more]], dtype=object), times * UNIT**2, rows)[0, 0]
-    return found
+            matrix[j, j] = _over(np.array([[diagonal[j] * times + more]], dtype=object), times * UNIT**2, rows)[0, 0]
+    return matrix
 
 
 def _over(whole: np.ndarray, divisor: int, rows: int | float) -> np.ndarray:

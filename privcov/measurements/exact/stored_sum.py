@@ -23,84 +23,84 @@ DRAWN_SHAPES = ("isotropic", FREE_GROUPS, "laplace", "wishart-difference", "coup
 _LARGEST = 2**127  # largest noisy number, at the largest table and scale
 
 
-def fields_of(stored: Any) -> dict:
+def fields_of(data: Any) -> dict:
     """Return the arguments of `NoisySum` from what its `to_dict` wrote; only their form is checked.
 
     The sum must be symmetric, and zero where it is zero in every table; the guarantee is that of the stored event.
     """
-    held = stored if isinstance(stored, dict) else {}
-    if repr(held.get("version")) != repr(VERSION):
+    fields = data if isinstance(data, dict) else {}
+    if repr(fields.get("version")) != repr(VERSION):
         raise ValueError(
-            f"The measurement is of version {held.get('version')!r}, and this privcov reads version {VERSION}. Read it "
-            "with the privcov that made it."
+            f"The measurement is of version {fields.get('version')!r}, and this privcov reads version {VERSION}. Read "
+            "it with the privcov that made it."
         )
-    if set(held) - {"centre", "search"} != set(_FIELDS):
+    if set(fields) - {"centre", "search"} != set(_FIELDS):
         raise ValueError(f"A stored measurement must hold {', '.join(_FIELDS)} and nothing else.")
-    if stored["grid"] != 2 ** (2 * BITS):
+    if data["grid"] != 2 ** (2 * BITS):
         raise ValueError("The measurement was made on another grid, by another version of privcov.")
-    declared = facts = PublicFacts.from_dict(stored["facts"])
+    original_facts = facts = PublicFacts.from_dict(data["facts"])
     search = None
-    if "search" in stored:
-        search = _search_of(stored["search"], facts)
-        facts = facts.shortened(search.factor) if search.halvings else facts
-    n_anchors = checks.whole("anchors", stored["anchors"], 0)
+    if "search" in data:
+        search = _search_of(data["search"], facts)
+        facts = facts.with_shorter_bound(search.factor) if search.halvings else facts
+    n_anchors = checks.whole("anchors", data["anchors"], 0)
     if n_anchors != facts.n_anchors:
         raise ValueError(
             f"anchors must be {facts.n_anchors} for these facts, got anchors={n_anchors}: one per class, else one for "
             "the mean. Measure the table again with this privcov."
         )
-    matters_of(stored["anchor"], facts.d, n_anchors, facts.relation)  # raises for another anchor
-    shape = checks.one_of("shape", stored["shape"], DRAWN_SHAPES)
-    sums, wanted = stored["sums"], 0
+    matters_of(data["anchor"], facts.d, n_anchors, facts.relation)  # raises for another anchor
+    shape = checks.one_of("shape", data["shape"], DRAWN_SHAPES)
+    sums, n_groups = data["sums"], 0
     if shape == FREE_GROUPS:
-        wanted = sum(len(group.columns) > 1 for group in groups_of(facts, facts.flagged))
-    if not isinstance(sums, list) or len(sums) != wanted:
-        raise ValueError(f"sums must hold one whole number for each of {wanted} groups of columns, got {sums!r}.")
-    scale = checks.positive("scale", stored["scale"])
-    event = event_of(stored["event"])
+        n_groups = sum(len(group.columns) > 1 for group in groups_of(facts, facts.flagged))
+    if not isinstance(sums, list) or len(sums) != n_groups:
+        raise ValueError(f"sums must hold one whole number for each of {n_groups} groups of columns, got {sums!r}.")
+    scale = checks.positive("scale", data["scale"])
+    event = event_of(data["event"])
     if event.scale != scale:
         raise ValueError(f"The measurement and its event name different noise: {scale:g} and {event.scale:g}.")
     return {
         "facts": facts,
-        "total": _whole_sum(stored["total"], facts, n_anchors),
+        "total": _whole_sum(data["total"], facts, n_anchors),
         "n_anchors": n_anchors,
         "shape": shape,
         "scale": scale,
         "event": event,
-        "anchor": stored["anchor"],
+        "anchor": data["anchor"],
         "sums": tuple(_whole("A sum of a group", value) for value in sums),
         "search": search,
-        "before": None if search is None else declared,
+        "before": None if search is None else original_facts,
     }
 
 
-def _search_of(stored: Any, facts: PublicFacts) -> RowBoundSearch:
+def _search_of(data: Any, facts: PublicFacts) -> RowBoundSearch:
     """Return the search for a row bound that `NoisySum.to_dict` wrote; only its form is checked."""
-    if not isinstance(stored, dict) or set(stored) != {f.name for f in dataclasses.fields(RowBoundSearch)}:
+    if not isinstance(data, dict) or set(data) != {f.name for f in dataclasses.fields(RowBoundSearch)}:
         raise ValueError("A search must hold counts, halvings, event and steps and nothing else.")
-    counts, steps = stored["counts"], steps_of(facts)
+    counts, steps = data["counts"], steps_of(facts)
     if not isinstance(counts, list | tuple) or len(counts) != BINS:
         raise ValueError(f"counts must hold {BINS} whole numbers, one for each bin of norms.")
-    if stored["steps"] != steps:
-        raise ValueError(f"A row is counted in {steps} steps for these facts, and not in {stored['steps']!r}.")
-    halved = checks.whole("halvings", stored["halvings"], 0, BINS - 1)
-    return RowBoundSearch(tuple(_whole("A count", c) for c in counts), halved, event_of(stored["event"]), steps)
+    if data["steps"] != steps:
+        raise ValueError(f"A row is counted in {steps} steps for these facts, and not in {data['steps']!r}.")
+    halved = checks.whole("halvings", data["halvings"], 0, BINS - 1)
+    return RowBoundSearch(tuple(_whole("A count", c) for c in counts), halved, event_of(data["event"]), steps)
 
 
-def event_of(stored: Any) -> Event:
+def event_of(data: Any) -> Event:
     """Return the event that `dataclasses.asdict` wrote.
 
     Guarantee: the one that the stored fields state; only their form is checked. Spends: nothing: it reads a stored
     answer. Source: the file named in the field ``proof``.
     """
-    known = dataclasses.fields(Event)
-    if not isinstance(stored, dict) or set(stored) != {f.name for f in known}:
-        raise ValueError(f"An event must hold {', '.join(f.name for f in known)} and nothing else.")
-    for f in known:
-        if f.type == "str" and not isinstance(stored[f.name], str):
-            raise ValueError(f"{f.name} of an event must be text, got {stored[f.name]!r}.")
-    checks.number("freedom", stored["freedom"])
-    return Event(**stored)
+    fields = dataclasses.fields(Event)
+    if not isinstance(data, dict) or set(data) != {f.name for f in fields}:
+        raise ValueError(f"An event must hold {', '.join(f.name for f in fields)} and nothing else.")
+    for f in fields:
+        if f.type == "str" and not isinstance(data[f.name], str):
+            raise ValueError(f"{f.name} of an event must be text, got {data[f.name]!r}.")
+    checks.number("freedom", data["freedom"])
+    return Event(**data)
 
 
 def _whole(name: str, value: Any) -> int:

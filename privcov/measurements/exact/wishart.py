@@ -50,7 +50,7 @@ Bits = Callable[[int], np.ndarray]
 def wishart_difference_noise(p: int, scale: float) -> np.ndarray:
     """Draw floor(A - B + 1/2), A and B independent W_p(p + 1, scale / 2 I), exactly."""
     _check_scale(scale)
-    noise, _ = _rounded(_deviates(p, DigitStream())[0], scale)
+    noise, _ = _round_product(_deviates(p, DigitStream())[0], scale)
     return noise
 
 
@@ -113,18 +113,18 @@ class _Uniforms:
         part.columns = [column[rows] for column in self.columns]
         return part
 
-    def put(self, rows: np.ndarray, others: _Uniforms) -> None:
-        self.column(len(others.columns) - 1)
+    def put(self, rows: np.ndarray, source: _Uniforms) -> None:
+        self.column(len(source.columns) - 1)
         for place, column in enumerate(self.columns):
-            column[rows] = others.column(place)
+            column[rows] = source.column(place)
 
 
-def _less(one: _Uniforms, rows: np.ndarray, other: _Uniforms, others: np.ndarray) -> np.ndarray:
+def _less(one: _Uniforms, rows: np.ndarray, other: _Uniforms, other_rows: np.ndarray) -> np.ndarray:
     """Return whether number ``rows[i]`` of one is below number ``others[i]`` of the other; more digits break ties."""
     answer = np.zeros(len(rows), dtype=bool)
     todo, place = np.arange(len(rows)), 0
     while len(todo):
-        a, b = one.column(place)[rows[todo]], other.column(place)[others[todo]]
+        a, b = one.column(place)[rows[todo]], other.column(place)[other_rows[todo]]
         answer[todo] = a < b
         todo = todo[a == b]
         place += 1
@@ -143,7 +143,7 @@ class _Deviates:
     whole: np.ndarray
     fraction: _Uniforms
 
-    def known(self, w: int) -> np.ndarray:
+    def to_integers(self, w: int) -> np.ndarray:
         """Return x as Python integers: sign * (2 (k 2^(bw) + first w digits) + 1)."""
         bits = self.fraction.digits.bits
         number = self.whole.astype(object)
@@ -168,13 +168,13 @@ def _half_normals(count: int, digits: DigitStream) -> tuple[np.ndarray, _Uniform
         k = _geometric(2 * (count - accepted) + 16, digits)
         k = k[_all_halves(k * (k - 1), digits)]
         x, trial = _Uniforms(len(k), digits), np.repeat(np.arange(len(k)), k + 1)
-        kept = np.ones(len(k), dtype=bool)
-        kept[trial[~_keep(k, x, trial, digits)]] = False
-        taken = np.flatnonzero(kept)[: count - accepted]
-        places = np.arange(accepted, accepted + len(taken))
-        whole[places] = k[taken]
-        fraction.put(places, x.take(taken))
-        accepted += len(taken)
+        mask = np.ones(len(k), dtype=bool)
+        mask[trial[~_keep(k, x, trial, digits)]] = False
+        indices = np.flatnonzero(mask)[: count - accepted]
+        places = np.arange(accepted, accepted + len(indices))
+        whole[places] = k[indices]
+        fraction.put(places, x.take(indices))
+        accepted += len(indices)
     return whole, fraction
 
 
@@ -209,9 +209,9 @@ def _geometric(count: int, digits: DigitStream) -> np.ndarray:
 
 def _all_halves(times: np.ndarray, digits: DigitStream) -> np.ndarray:
     """Return the positions at which `_half` is true the given number of times: with probability exp(-times / 2)."""
-    kept, trial = np.ones(len(times), dtype=bool), np.repeat(np.arange(len(times)), times)
-    kept[trial[~_half(len(trial), digits)]] = False
-    return np.flatnonzero(kept)
+    mask, trial = np.ones(len(times), dtype=bool), np.repeat(np.arange(len(times)), times)
+    mask[trial[~_half(len(trial), digits)]] = False
+    return np.flatnonzero(mask)
 
 
 def _keep(k: np.ndarray, x: _Uniforms, rows: np.ndarray, digits: DigitStream) -> np.ndarray:
@@ -241,7 +241,7 @@ def _keep(k: np.ndarray, x: _Uniforms, rows: np.ndarray, digits: DigitStream) ->
 # --- exact rounding -----------------------------------------------------------------------------------------
 
 
-def _rounded(deviates: _Deviates, scale: float, w: int = 0, checked: bool = True) -> tuple[np.ndarray, int]:
+def _round_product(deviates: _Deviates, scale: float, w: int = 0, checked: bool = True) -> tuple[np.ndarray, int]:
     """Return (floor(scale / 2 X D X' + 1/2), number of digits used), w digits to begin with, or 0 for the usual number.
 
     Without ``checked`` an ambiguous rounding is returned as it is, which the tests show that they would detect.
@@ -252,7 +252,7 @@ def _rounded(deviates: _Deviates, scale: float, w: int = 0, checked: bool = True
     w = w or _enough(p, scale, bits)
     rows, columns = np.triu_indices(p)
     while True:
-        x = deviates.known(w)
+        x = deviates.to_integers(w)
         length = np.abs(x).sum(axis=1)
         shift = q + 1 + 2 * (bits * w + 1)
         middle = num * _product(x)[rows, columns] + (1 << (shift - 1))
@@ -309,7 +309,7 @@ def _coupled(p: int, scale: float, digits: DigitStream) -> np.ndarray:
     while True:
         for deviates in _deviates(p, digits, copies=2 * p):  # about one in p + 1 is accepted
             if w := _accepted(deviates, digits):
-                return _rounded(deviates, 2 * scale, max(w, _enough(p, 2 * scale, digits.bits)))[0]
+                return _round_product(deviates, 2 * scale, max(w, _enough(p, 2 * scale, digits.bits)))[0]
 
 
 def _accepted(deviates: _Deviates, digits: DigitStream) -> int:
@@ -318,14 +318,14 @@ def _accepted(deviates: _Deviates, digits: DigitStream) -> int:
     flip = np.where(np.arange(2 * (deviates.p + 1)) <= deviates.p, 1, -1).astype(object)
     w = 1
     while True:
-        x, bits = deviates.known(w), digits.bits * w
+        x, bits = deviates.to_integers(w), digits.bits * w
         # In units of 2^-2(bits + 1): |sum| is within ``slack`` of ``trace``, and 2 E between ``low`` and ``high``.
         trace = abs(int((x * x * flip).sum()))
         slack = int(np.abs(x).sum()) * 2 + x.size
-        known = whole
+        number = whole
         for place in range(w):
-            known = (known << digits.bits) + int(fraction.column(place)[0])
-        low, high = known << (bits + 3), (known + 1) << (bits + 3)
+            number = (number << digits.bits) + int(fraction.column(place)[0])
+        low, high = number << (bits + 3), (number + 1) << (bits + 3)
         if low >= trace + slack:
             return w
         if high <= trace - slack:

@@ -105,18 +105,18 @@ class Law:
 
     def cleared_variance(self, form: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float:
         """Return N(A) at a noisy mean, whose noise makes |A m|^2 too large by t_m^2 |A|^2."""
-        found = self.form_variance(form, mean, covariance)
-        return max(found - 4 * self.mean**2 * float(np.sum(form * form)), found / 4)
+        variance = self.form_variance(form, mean, covariance)
+        return max(variance - 4 * self.mean**2 * float(np.sum(form * form)), variance / 4)
 
 
-def law_of(measured: Measured, count: float = 0.0) -> Law:
+def law_of(noisy_moment: Measured, count: float = 0.0) -> Law:
     """Return the law of the noise on the covariance that `postprocess.joint.unpack` gives, plus t_m^2 I."""
-    noise, r2 = measured.distribution, measured.row_bound * measured.row_bound
-    d = noise.dimension if measured.flags is None else measured.flags.d
+    noise, r2 = noisy_moment.distribution, noisy_moment.row_bound * noisy_moment.row_bound
+    d = noise.dimension if noisy_moment.flags is None else noisy_moment.flags.d
     edge, stds, common = r2 * noise.off_diagonal_std, noise.diagonal_stds[:d], r2 * r2 * _common(noise)
     off = edge * edge  # products, not powers: every bit is the same on every machine
     extra = r2 * r2 * (stds * stds) - common - 2 * off
-    corner = float(measured.matrix[-1, -1]) if noise.n_anchors else 1.0
+    corner = float(noisy_moment.matrix[-1, -1]) if noise.n_anchors else 1.0
     mean = off / r2 / corner if noise.n_anchors else 0.0
     tie = 0.0
     if noise.shape == COUPLED and count:
@@ -125,7 +125,7 @@ def law_of(measured: Measured, count: float = 0.0) -> Law:
             * noise.scale
             * noise.scale
             * coupled_moments(noise.dimension + noise.measured)[1]
-            / measured.anchor_squared
+            / noisy_moment.anchor_squared
         )
     freedom = float(noise.degrees) if noise.shape in WISHART else 0.0
     if noise.shape == COUPLED:
@@ -147,22 +147,24 @@ def _common(noise: NoiseDistribution) -> float:
     return 0.0
 
 
-def relative_count_std(measured: Measured) -> float:
+def relative_count_std(noisy_moment: Measured) -> float:
     """Return the relative standard deviation of a noisy number of rows, 0 where it is public."""
-    if measured.count is None:
+    if noisy_moment.count is None:
         return 0.0
     return (
-        math.sqrt(max(measured.distribution.n_anchors, 1)) * measured.distribution.count_std / measured.anchor_squared
+        math.sqrt(max(noisy_moment.distribution.n_anchors, 1))
+        * noisy_moment.distribution.count_std
+        / noisy_moment.anchor_squared
     )
 
 
-def moments_of(measured: Measured, law: Law, rows: float) -> tuple[np.ndarray | None, np.ndarray]:
+def moments_of(noisy_moment: Measured, law: Law, rows: float) -> tuple[np.ndarray | None, np.ndarray]:
     """Return the mean, None where none was measured, and the unbiased covariance, in working units."""
-    r, noise = measured.row_bound, measured.distribution
+    r, noise = noisy_moment.row_bound, noisy_moment.distribution
     d = noise.dimension
-    second = r * r * measured.matrix[:d, :d]
+    second = r * r * noisy_moment.matrix[:d, :d]
     if not noise.n_anchors:
         return None, second
-    mean = r * measured.matrix[:d, -1] / math.sqrt(max(float(measured.matrix[-1, -1]), 1e-12))
+    mean = r * noisy_moment.matrix[:d, -1] / math.sqrt(max(float(noisy_moment.matrix[-1, -1]), 1e-12))
     covariance = second - np.outer(mean, mean) + law.mean * np.eye(d)
     return mean, covariance * (rows / max(rows - 1, 1.0))

@@ -50,10 +50,10 @@ def tail(value: np.ndarray, normal: np.ndarray, mixed: np.ndarray, shape: float)
     far = np.abs(np.asarray(value, dtype=np.float64))
     if shape > _LARGEST:
         return 2 * ndtr(-far / np.sqrt(np.maximum(normal + mixed, 1e-300)))
-    found = np.zeros(np.broadcast_shapes(far.shape, np.shape(normal), np.shape(mixed)))
+    probability = np.zeros(np.broadcast_shapes(far.shape, np.shape(normal), np.shape(mixed)))
     for at, weight in zip(*_rule(float(shape)), strict=True):
-        found += weight * 2 * ndtr(-far / np.sqrt(np.maximum(normal + mixed * at, 1e-300)))
-    return np.minimum(found, 1.0)
+        probability += weight * 2 * ndtr(-far / np.sqrt(np.maximum(normal + mixed * at, 1e-300)))
+    return np.minimum(probability, 1.0)
 
 
 @lru_cache(maxsize=32)
@@ -67,20 +67,20 @@ def _solved(level: float) -> np.ndarray:
     from scipy.optimize import brentq
     from scipy.special import ndtri
 
-    found = [float(ndtri((1 + level) / 2))]
+    quantiles = [float(ndtri((1 + level) / 2))]
     for excess in GRID[1:]:
         shape, one = 3 / excess, np.array(1.0)
 
         def above(z: float, shape: float = shape, one: np.ndarray = one) -> float:
             return float(tail(np.array(z), 0 * one, one, shape)) - (1 - level)
 
-        found.append(float(brentq(above, 1e-6, 60.0)))
-    return np.array(found)
+        quantiles.append(float(brentq(above, 1e-6, 60.0)))
+    return np.array(quantiles)
 
 
 def quantile(level: float, excess: np.ndarray) -> np.ndarray:
     """Return z such that |X| <= z standard deviations with probability ``level``."""
     table, x = _table(float(level)), np.minimum(np.asarray(excess, dtype=np.float64), GRID[-1])
     steps = np.diff(table) / np.diff(GRID)
-    left = np.minimum(np.searchsorted(GRID, x, side="right") - 1, len(steps) - 1)
-    return steps[left] * (x - GRID[left]) + table[left]
+    index = np.minimum(np.searchsorted(GRID, x, side="right") - 1, len(steps) - 1)
+    return steps[index] * (x - GRID[index]) + table[index]

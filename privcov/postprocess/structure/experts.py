@@ -101,9 +101,9 @@ def similar(rest: np.ndarray, std: float) -> np.ndarray:
     total = alike.sum(axis=2)
     weight = total[:, :, None] * total[:, None, :] - alike @ alike
     weight[:, diagonal, diagonal] = 1.0  # nothing is read there
-    found = alike @ (rest @ alike) / weight
-    found[:, diagonal, diagonal] = 0.0
-    return (found + found.transpose(0, 2, 1)) / 2
+    means = alike @ (rest @ alike) / weight
+    means[:, diagonal, diagonal] = 0.0
+    return (means + means.transpose(0, 2, 1)) / 2
 
 
 def factors(rest: np.ndarray, variances: np.ndarray, std: float, gaussian: bool) -> tuple[np.ndarray, ...]:
@@ -118,10 +118,10 @@ def factors(rest: np.ndarray, variances: np.ndarray, std: float, gaussian: bool)
     explained = np.minimum(np.abs(rest).max(axis=1), variances)
     for _ in range(_AXES):
         values, vectors = np.linalg.eigh(rest + np.diag(explained))
-        kept = np.where(values > edge, np.sqrt(np.maximum(values**2 - square, 0.0)), 0.0)
-        explained = np.minimum(vectors**2 @ kept, variances)
-    slope = np.where(kept > 0, values / np.where(kept > 0, kept, 1.0), 0.0)
-    return values, vectors, kept, slope
+        new_values = np.where(values > edge, np.sqrt(np.maximum(values**2 - square, 0.0)), 0.0)
+        explained = np.minimum(vectors**2 @ new_values, variances)
+    slope = np.where(new_values > 0, values / np.where(new_values > 0, new_values, 1.0), 0.0)
+    return values, vectors, new_values, slope
 
 
 def eigenvalues(matrix: np.ndarray, std: float, gaussian: bool) -> tuple[np.ndarray, ...]:

@@ -20,8 +20,9 @@ the same for every release: public numbers.
 **The weights** are those in the simplex that minimise |sum w_k F_k - Y|^2 + 2 sum w_k (D_k + c_k), where
 c_k = .7 sqrt(2 v) |F_k|, v the mean variance of an entry, so that noise does not choose an estimate. Zero is always
 one of them. The sum is multiplied by 1 - g: g is the part that noise alone may have made of what leaves it most clearly
-(`hidden` of denoise.py), be it the equal level, a band, all entries, or the largest eigenvalue. The diagonal is that of
-denoise.py. The last step is the projection on covariances of rows in the unit ball, a convex set that contains S.
+(`drop_fraction` of denoise.py), be it the equal level, a band, all entries, or the largest eigenvalue. The diagonal is
+that of denoise.py. The last step is the projection on covariances of rows in the unit ball, a convex set that contains
+S.
 
 Of more than 300 columns the tree and similar columns are left out: their D takes an estimate for every draw.
 
@@ -40,7 +41,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privcov.core.randomness import stream
-from privcov.postprocess.denoise import RISE, BlockNoise, before_projection, hidden, inside
+from privcov.postprocess.denoise import RISE, BlockNoise, before_projection, drop_fraction, inside
 from privcov.postprocess.spectrum import quotients
 from privcov.postprocess.structure import experts
 
@@ -63,11 +64,11 @@ class Mixture:
 
     matrix: np.ndarray
     shares: dict[str, float]
-    kept: float = 1.0
+    signal_share: float = 1.0
 
     def __str__(self) -> str:
-        named = ", ".join(f"{100 * share:.0f} % {kind}" for kind, share in self.shares.items() if share >= 0.005)
-        return named if self.kept > 0.995 else f"{named}; {100 * self.kept:.0f} % of it is taken"
+        text = ", ".join(f"{100 * share:.0f} % {kind}" for kind, share in self.shares.items() if share >= 0.005)
+        return text if self.signal_share > 0.995 else f"{text}; {100 * self.signal_share:.0f} % of it is taken"
 
 
 class _Expert(NamedTuple):
@@ -106,20 +107,20 @@ def mix(matrix: np.ndarray, noise: BlockNoise, rows: float | None) -> Mixture:
     variances = np.maximum(diagonal, max(_LEAST * float(diagonal.max()), math.sqrt(per_entry) / 2))
     unit = np.where(off, np.sqrt(np.outer(variances, variances)), 0.0)
     error = _error_of(spread, noise, per_entry)
-    told = _experts(matrix, rest, unit, variances, error)
-    stacked = np.array([one.matrix.ravel() for one in told])
+    estimates = _experts(matrix, rest, unit, variances, error)
+    stacked = np.array([one.matrix.ravel() for one in estimates])
     products = stacked @ stacked.T
     doubt = _DOUBT * math.sqrt(2) * error.std * np.sqrt(np.diag(products))
-    towards = stacked @ rest.ravel() - np.array([max(one.with_error, 0.0) for one in told]) - doubt
+    towards = stacked @ rest.ravel() - np.array([max(one.with_error, 0.0) for one in estimates]) - doubt
     weights = _weights(products, towards)
     mixed = (weights @ stacked).reshape(d, d)
     shares: dict[str, float] = {}
-    for one, weight in zip(told, weights, strict=True):
+    for one, weight in zip(estimates, weights, strict=True):
         if weight > 0:
             shares[one.kind] = shares.get(one.kind, 0.0) + float(weight)
-    kept = 1 - _gone(matrix, rest, unit, noise, per_entry)
-    found = inside(np.diag(diagonal) + kept * (mixed + mixed.T) / 2)
-    return Mixture(found, dict(sorted(shares.items(), key=lambda item: -item[1])), kept)
+    signal_share = 1 - _gone(matrix, rest, unit, noise, per_entry)
+    covariance = inside(np.diag(diagonal) + signal_share * (mixed + mixed.T) / 2)
+    return Mixture(covariance, dict(sorted(shares.items(), key=lambda item: -item[1])), signal_share)
 
 
 def _with_sampling(noise: BlockNoise, spread: np.ndarray) -> BlockNoise:
@@ -136,8 +137,8 @@ def _error_of(spread: np.ndarray | None, noise: BlockNoise, per_entry: float) ->
     draws, variance = math.sqrt(per_entry) * of_noise, np.full((d, d), per_entry)
     if noise.axes is not None:
         of_means = stream(0, "noise", 1, "probes").standard_normal((len(draws), len(noise.axes), d))
-        moved = noise.axes.T @ of_means
-        draws = draws + moved + moved.transpose(0, 2, 1)
+        shift = noise.axes.T @ of_means
+        draws = draws + shift + shift.transpose(0, 2, 1)
     if spread is not None:
         variance = variance + np.outer(np.diag(spread), np.diag(spread)) + spread**2
         values, vectors = np.linalg.eigh(spread)
@@ -152,8 +153,8 @@ def _error_of(spread: np.ndarray | None, noise: BlockNoise, per_entry: float) ->
 def _normal(d: int) -> tuple[np.ndarray, np.ndarray]:
     """Return symmetric normal matrices of variance 1 off the diagonal, the same for every release: for W and for N."""
     count = next((count for most, count in _PROBES if d <= most), _FEWEST_PROBES)
-    drawn = stream(0, "noise", 0, "probes").standard_normal((2, count, d, d))
-    of_noise, of_rows = (drawn + drawn.transpose(0, 1, 3, 2)) / math.sqrt(2)
+    normals = stream(0, "noise", 0, "probes").standard_normal((2, count, d, d))
+    of_noise, of_rows = (normals + normals.transpose(0, 1, 3, 2)) / math.sqrt(2)
     return of_noise, of_rows
 
 
@@ -162,25 +163,27 @@ def _experts(
 ) -> list[_Expert]:
     """Return every estimate with its product with the error."""
     d, draws, upper = len(rest), error.draws, np.triu_indices(len(rest), 1)
-    found = [_Expert(NOTHING, np.zeros_like(rest), 0.0), _Expert("as measured", rest, float(error.variance.sum()))]
+    estimates = [_Expert(NOTHING, np.zeros_like(rest), 0.0), _Expert("as measured", rest, float(error.variance.sum()))]
     square = float(np.sum(unit**2))
     along = np.sum(draws * unit, axis=(1, 2))
     level = float(np.sum(rest * unit)) / square * unit
-    found.append(_Expert("equal correlations", level, float(np.mean(along**2)) / square))
+    estimates.append(_Expert("equal correlations", level, float(np.mean(along**2)) / square))
     products, squares = experts.distances(rest, unit)
-    moved = np.mean([experts.distances(draw, unit)[0] ** 2 for draw in draws], axis=0) / squares
+    errors = np.mean([experts.distances(draw, unit)[0] ** 2 for draw in draws], axis=0) / squares
     lag = np.abs(np.subtract.outer(np.arange(d), np.arange(d)))
     last = 1
     while last < d:
         near = np.arange(d) <= last
-        found.append(_Expert("band", np.where(near, products / squares, 0.0)[lag] * unit, float(moved[near].sum())))
+        estimates.append(
+            _Expert("band", np.where(near, products / squares, 0.0)[lag] * unit, float(errors[near].sum()))
+        )
         last *= 2
 
     def probed(kind: str, points: np.ndarray) -> None:
         """Add an estimate that is known at Y, Y + h Z and Y - h Z."""
         count = len(draws)
         apart = points[1 : count + 1] - points[count + 1 :]
-        found.append(_Expert(kind, points[0], float(np.mean(np.sum(draws * apart, axis=(1, 2)))) / (2 * _STEP)))
+        estimates.append(_Expert(kind, points[0], float(np.mean(np.sum(draws * apart, axis=(1, 2)))) / (2 * _STEP)))
 
     if d <= _WIDE:
         points = np.concatenate([rest[None], rest + _STEP * draws, rest - _STEP * draws])
@@ -194,17 +197,17 @@ def _experts(
         ("factors", experts.factors(rest, variances, error.std, error.gaussian)),
         ("eigenvalues", experts.eigenvalues(matrix, error.std, error.gaussian)),
     ):
-        values, vectors, kept, slope = axes
+        values, vectors, new_values, slope = axes
         turned = vectors.T @ draws @ vectors
-        rate = quotients(values, kept, slope, 1e-9 * error.std)
-        own = (vectors * kept) @ vectors.T
+        rate = quotients(values, new_values, slope, 1e-9 * error.std)
+        own = (vectors * new_values) @ vectors.T
         np.fill_diagonal(own, 0.0)
-        found.append(_Expert(kind, (own + own.T) / 2, float(np.mean(np.sum(rate * turned**2, axis=(1, 2))))))
+        estimates.append(_Expert(kind, (own + own.T) / 2, float(np.mean(np.sum(rate * turned**2, axis=(1, 2))))))
     each, scale = np.zeros_like(rest), unit[upper]
     mean, slope = experts.entries(rest[upper] / scale, error.variance[upper] / scale**2)
     each[upper] = mean * scale
-    found.append(_Expert("pairs alone", each + each.T, 2 * float(slope @ error.variance[upper])))
-    return found
+    estimates.append(_Expert("pairs alone", each + each.T, 2 * float(slope @ error.variance[upper])))
+    return estimates
 
 
 def _gone(matrix: np.ndarray, rest: np.ndarray, unit: np.ndarray, noise: BlockNoise, per_entry: float) -> float:
@@ -212,9 +215,9 @@ def _gone(matrix: np.ndarray, rest: np.ndarray, unit: np.ndarray, noise: BlockNo
     d, square = len(rest), float(np.sum(unit**2))
     parts = [(float(np.sum(rest**2)), d * (d - 1) // 2), (float(np.sum(rest * unit)) ** 2 / square, 1)]
     products, squares = experts.distances(rest, unit)
-    shown = np.cumsum(products**2 / squares)
-    parts += [(float(shown[2**k]), 2**k) for k in range(int(math.log2(d - 1)) + 1)]
-    gone = min(hidden(part, 2 * k * per_entry, k, noise, len(parts)) for part, k in parts)
+    cumulative = np.cumsum(products**2 / squares)
+    parts += [(float(cumulative[2**k]), 2**k) for k in range(int(math.log2(d - 1)) + 1)]
+    gone = min(drop_fraction(part, 2 * k * per_entry, k, noise, len(parts)) for part, k in parts)
     edge, largest = noise.edge(d), float(np.linalg.eigvalsh(matrix)[-1])
     return min(gone, (edge / largest) ** RISE) if edge < min(largest, 1.0) else gone
 

@@ -38,11 +38,11 @@ def codes_of(values: np.ndarray) -> tuple[float, ...]:
     finite = values[np.isfinite(values)]
     present = [code for code in CODES if (finite == code).any()]
     negative = tuple(code for code in present if code < 0)
-    others = finite[~np.isin(finite, negative)]
-    if len(others) == 0 or (others < 0).any():
-        negative, others = (), finite
+    ordinary = finite[~np.isin(finite, negative)]
+    if len(ordinary) == 0 or (ordinary < 0).any():
+        negative, ordinary = (), finite
     positive = present[-1:] if present and present[-1] > 0 else []
-    rest = others[~np.isin(others, positive)]
+    rest = ordinary[~np.isin(ordinary, positive)]
     far = len(rest) > 0 and rest.max() > rest.min() and bool(positive) and positive[0] - rest.max() > np.ptp(rest)
     return (*negative, *(positive if far else []))
 
@@ -99,19 +99,19 @@ def read_public(raw: bytes, dialect: Dialect | None = None) -> pd.DataFrame:
     return pd.DataFrame({name: cells for name, cells in numbers_of.items() if np.isfinite(cells).any()})
 
 
-def decode(raw: bytes, what: str) -> str:
+def decode(raw: bytes, title: str) -> str:
     """Return the text of a file."""
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise ValueError(f"{what} is UTF-16 text: {DECLARE_ENCODING}, or {SAVE_AGAIN}.")
+        raise ValueError(f"{title} is UTF-16 text: {DECLARE_ENCODING}, or {SAVE_AGAIN}.")
     if (at := raw.find(b"\0")) >= 0:
         line = raw.count(b"\n", 0, at) + 1
-        raise ValueError(f"{what} holds a zero byte on line {line:,}, so it is not text: {SAVE_AGAIN}.")
+        raise ValueError(f"{title} holds a zero byte on line {line:,}, so it is not text: {SAVE_AGAIN}.")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise ValueError(
-            f"{what} is not UTF-8 text (first on line {line:,}): {DECLARE_ENCODING}, or {SAVE_AGAIN}."
+            f"{title} is not UTF-8 text (first on line {line:,}): {DECLARE_ENCODING}, or {SAVE_AGAIN}."
         ) from None
 
 

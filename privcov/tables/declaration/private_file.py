@@ -86,13 +86,13 @@ class Column:
         if self.usual is None:
             return
         try:
-            found = typical_ranges.completed({**self._kind(), "typical": None}, self.usual)
-            if self.typical not in (None, found["typical"]):
+            fields = typical_ranges.completed({**self._kind(), "typical": None}, self.usual)
+            if self.typical not in (None, fields["typical"]):
                 raise ValueError(
                     f"typical is {self.typical} beside the range {self.usual[0]} to {self.usual[1]}, of which it is "
-                    f"{found['typical']}. Leave one of them out."
+                    f"{fields['typical']}. Leave one of them out."
                 )
-            for name, value in found.items():
+            for name, value in fields.items():
                 object.__setattr__(self, name, value)
         except ValueError as problem:
             raise ValueError(f"Column {quote(self.name)}: {problem}") from None
@@ -105,14 +105,14 @@ class Column:
         Dates are texts, and numbers those of Python, as the saved declaration has them.
         """
         if not isinstance(self.name, str):
-            raise ValueError(f"The name of a column must be text, got {checks.told(self.name)}. Correct it.")
+            raise ValueError(f"The name of a column must be text, got {checks.describe(self.name)}. Correct it.")
         for name in ("values", "missing_codes", *(["typical", "usual"] if self.values else [])):
-            object.__setattr__(self, name, _spelt(name, getattr(self, name)))
+            object.__setattr__(self, name, _canonical(name, getattr(self, name)))
         if self.usual is not None:
             if not checks.is_many(self.usual) or len(self.usual) != 2 or any(map(checks.is_many, self.usual)):
                 raise ValueError(
                     f"Column {quote(self.name)}: usual takes two values, between which nine in ten people lie, got "
-                    f"{checks.told(self.usual)}. Write usual=(20, 70)."
+                    f"{checks.describe(self.usual)}. Write usual=(20, 70)."
                 )
             object.__setattr__(self, "usual", tuple(self._plainly("usual", end) for end in self.usual))
         for name in _LIMITS:
@@ -141,27 +141,27 @@ class Column:
     def in_words(self) -> str:
         """The column in words: its bounds or levels, and all else that is declared or derived from its range."""
         if self.kind == CATEGORY:
-            said = f"one of {', '.join(map(repr, self.values))}" + ", or any other text" * self.other
+            text = f"one of {', '.join(map(repr, self.values))}" + ", or any other text" * self.other
         elif self.kind == ORDINAL:
-            said = ", ".join(f"{place} is {level}" for place, level in enumerate(self.values, 1))
+            text = ", ".join(f"{place} is {level}" for place, level in enumerate(self.values, 1))
         elif self.kind == YES_NO:
-            said = f"0 is {self.values[0]}, 1 is {self.values[1]}" if self.values != ("0", "1") else "0 or 1"
+            text = f"0 is {self.values[0]}, 1 is {self.values[1]}" if self.values != ("0", "1") else "0 or 1"
         elif self.kind == DATE:
-            said = f"dates written {self.format or ISO}, from {self.low} to {self.high}"
+            text = f"dates written {self.format or ISO}, from {self.low} to {self.high}"
         else:
-            said = "within the row bound" if self.low is None else f"from {_exact(self.low)} to {_exact(self.high)}"
+            text = "within the row bound" if self.low is None else f"from {_exact(self.low)} to {_exact(self.high)}"
         if self.kind != CATEGORY:
             typical = "" if self.typical is None else _exact(self.typical)
             if self.usual is not None:
                 typical += f" (most people {' to '.join(map(_exact, self.usual))})"
-            said += f", typical {typical}" if typical else ", the middle is typical"
+            text += f", typical {typical}" if typical else ", the middle is typical"
         more = [
             *(["whole numbers"] if self.kind == INTEGER else []),
             *([f"{self.transform} is measured"] if self.transform else []),
             *([f"missing where it is {' or '.join(self.missing_codes)}"] if self.missing_codes else []),
             *([f"weight {self.weight:g}"] if self.weight != 1 else []),
         ]
-        return "; ".join([said, *more])
+        return "; ".join([text, *more])
 
     def of_kind(self) -> Kind:
         """Return the kind of the column."""
@@ -189,7 +189,7 @@ class Column:
             if not isinstance(range_, list) or len(range_) != 2:
                 raise ValueError(f"usual of a column must be a list of two values, got {range_!a:.60}. Correct it.")
             fields = {**fields, "usual": tuple(range_)}
-        return _built(cls, fields, "A column of the declaration")
+        return _build(cls, fields, "A column of the declaration")
 
     def _kind(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _COLUMN if name not in ("name", "reason", "usual")}
@@ -203,14 +203,14 @@ def _of_python(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _spelt(name: str, given: Any) -> Any:
+def _canonical(name: str, value: Any) -> Any:
     """Return a level, a code or several of them in the form used to compare cells; missing cells unchanged."""
-    if given is None or isinstance(given, str) or not checks.is_many(given):
-        return given if given is None else id_text(given) or given
-    entries = tuple(given)
+    if value is None or isinstance(value, str) or not checks.is_many(value):
+        return value if value is None else id_text(value) or value
+    entries = tuple(value)
     if any(map(checks.is_many, entries)):
-        raise ValueError(f"{name} takes a list of texts, got a table: {checks.told(given)}.")
-    return tuple(_spelt(name, entry) for entry in entries)
+        raise ValueError(f"{name} takes a list of texts, got a table: {checks.describe(value)}.")
+    return tuple(_canonical(name, entry) for entry in entries)
 
 
 _KIND = tuple(f.name for f in dataclasses.fields(Column))[5:-1]  # fields of a column that the first version lacks
@@ -310,15 +310,15 @@ class Declaration:
                 raise ValueError(f"The declaration needs {name}, {meaning}. Fill it in.")
         for name in ("label", "person"):
             if not isinstance(getattr(self, name), str):
-                raise TypeError(f"{name} must be the name of a column, got {checks.told(getattr(self, name))}.")
+                raise TypeError(f"{name} must be the name of a column, got {checks.describe(getattr(self, name))}.")
         for name in ("columns", "classes"):
             if not checks.is_many(getattr(self, name)):
-                raise TypeError(f"{name} takes a list, got {checks.told(getattr(self, name))}.")
+                raise TypeError(f"{name} takes a list, got {checks.describe(getattr(self, name))}.")
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if not all(isinstance(column, Column) for column in self.columns):
             raise TypeError("columns takes a list of Column, got other values.")
         if not isinstance(self.dialect, Dialect):
-            raise TypeError(f"dialect takes a privcov.Dialect, got {checks.told(self.dialect)}.")
+            raise TypeError(f"dialect takes a privcov.Dialect, got {checks.describe(self.dialect)}.")
         for name in ("rows_per_person", "n_public", "row_bound", "row_bound_fraction"):
             object.__setattr__(self, name, _of_python(getattr(self, name)))
         if not 1 <= len(self.columns) <= MAX_COLUMNS:
@@ -329,7 +329,7 @@ class Declaration:
             raise ValueError(
                 f"{quote(self.label)} is the label, so it cannot hold the ids of persons too. Name another."
             )
-        object.__setattr__(self, "missing_codes", _spelt("missing_codes", self.missing_codes))
+        object.__setattr__(self, "missing_codes", _canonical("missing_codes", self.missing_codes))
         row, labels, persons = (
             np.zeros((1, len(self.columns))),
             [""] if self.label else None,
@@ -375,11 +375,11 @@ class Declaration:
                 f"Public rows are taken one by one, and the declaration has {several}. Use a declaration of one row "
                 "per person."
             )
-        kept = ("row_bound", "bounds", "typical", "classes", "columns", "name", "kinds", "missing_codes")
-        facts = {name: value for name, value in self._facts().items() if name in kept}
+        names = ("row_bound", "bounds", "typical", "classes", "columns", "name", "kinds", "missing_codes")
+        facts = {name: value for name, value in self._facts().items() if name in names}
         if facts["bounds"]:
-            given = zip(facts["typical"], facts["bounds"], strict=True)
-            facts["typical"] = [low / 2 + high / 2 if usual is None else usual for usual, (low, high) in given]
+            pairs = zip(facts["typical"], facts["bounds"], strict=True)
+            facts["typical"] = [low / 2 + high / 2 if usual is None else usual for usual, (low, high) in pairs]
             facts["row_bound"] = self.row_bound_fraction * math.sqrt(len(self.columns))
         elif "kinds" in facts and self.row_bound_fraction != 1:
             weights = math.fsum(column.weight**2 for column in self.columns)
@@ -387,10 +387,10 @@ class Declaration:
         return facts
 
     def _facts(self) -> dict:
-        typed = bool(self.missing_codes) or not all(c.plain for c in self.columns)
-        bounded = self.row_bound is None and not typed
+        has_kinds = bool(self.missing_codes) or not all(c.plain for c in self.columns)
+        bounded = self.row_bound is None and not has_kinds
         kinds: dict[str, Any] = {}
-        if typed:
+        if has_kinds:
             kinds = {"kinds": {c.name: c.of_kind() for c in self.columns}, "missing_codes": self.missing_codes}
         return {
             **kinds,
@@ -410,11 +410,11 @@ class Declaration:
         """Return the declaration as `from_json` reads it."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         usual = {name for name, value in _USUAL.items() if fields[name] == value}
-        kept = {name: value for name, value in fields.items() if name not in usual}
-        kept["columns"] = [column.to_dict() for column in self.columns]
-        if "dialect" in kept:
-            kept["dialect"] = self.dialect.to_dict()
-        return json.dumps({"format": FORMAT, **kept}, indent=2, ensure_ascii=False)
+        entries = {name: value for name, value in fields.items() if name not in usual}
+        entries["columns"] = [column.to_dict() for column in self.columns]
+        if "dialect" in entries:
+            entries["dialect"] = self.dialect.to_dict()
+        return json.dumps({"format": FORMAT, **entries}, indent=2, ensure_ascii=False)
 
     @classmethod
     @checks.explained
@@ -428,19 +428,19 @@ class Declaration:
             raise ValueError(f'A declaration must hold the line "format": "{FORMAT}". Save it again.')
         if fields.get("person") and fields.get("rows_per_person") is None:
             fields["rows_per_person"] = 1  # all rows of an id are one person's
-        if left := [name for name in _QUESTIONS if fields.get(name) is None]:
-            questions = " ".join(_QUESTIONS[name] for name in left)
-            names = ", ".join(left[:-1]) + " and " * (len(left) > 1) + left[-1]
+        if unanswered := [name for name in _QUESTIONS if fields.get(name) is None]:
+            questions = " ".join(_QUESTIONS[name] for name in unanswered)
+            names = ", ".join(unanswered[:-1]) + " and " * (len(unanswered) > 1) + unanswered[-1]
             raise ValueError(f"The declaration leaves {names} open. {questions}")
         columns = fields.pop("columns", None)
         if not isinstance(columns, list) or not all(isinstance(c, dict) for c in columns):
             raise ValueError("A declaration must hold columns, a list of entries with name, low and high.")
         check_person(fields.get("person", ""), [c.get("name") for c in columns])  # ids need no bounds
-        declared = tuple(Column.from_dict(c) for c in columns)
+        column_list = tuple(Column.from_dict(c) for c in columns)
         if fields.get("row_bound_fraction", 1.0) is None:
-            fields["row_bound_fraction"] = row_bound_fraction(declared)
+            fields["row_bound_fraction"] = row_bound_fraction(column_list)
         if fields.get("row_bound_search", False) is None:
-            fields["row_bound_search"] = row_bound_search(declared)
+            fields["row_bound_search"] = row_bound_search(column_list)
         if "dialect" in fields:
             fields["dialect"] = dialect_from(fields["dialect"])
         if "missing_codes" in fields:
@@ -448,17 +448,17 @@ class Declaration:
         classes = fields.get("classes") or ()
         if not isinstance(classes, list | tuple):
             raise ValueError("A declaration must hold classes as a list of names. Correct it.")
-        named = [(what, fields.get(field, "")) for what, field in (("label", "label"), ("column of ids", "person"))]
-        named += [(f"{field} of a column", getattr(c, field)) for c in declared for field in ("name", "reason")]
+        texts = [(what, fields.get(field, "")) for what, field in (("label", "label"), ("column of ids", "person"))]
+        texts += [(f"{field} of a column", getattr(c, field)) for c in column_list for field in ("name", "reason")]
         if not isinstance(fields["n_public"], bool):
             raise ValueError(
                 f"n_public in a declaration must be true or false, got {fields['n_public']!a}. Correct it."
             )
-        for what, text in named:
+        for label, text in texts:
             if not isinstance(text, str):
-                raise ValueError(f"The {what} in a declaration must be text, got {text!a}. Correct it.")
+                raise ValueError(f"The {label} in a declaration must be text, got {text!a}. Correct it.")
         fields["classes"] = tuple(classes)
-        return _built(cls, {**fields, "columns": declared}, "The declaration")
+        return _build(cls, {**fields, "columns": column_list}, "The declaration")
 
 
 def row_bound_fraction(columns: Sequence[Column]) -> float:
@@ -567,21 +567,21 @@ def _nothing_said(dialect: Dialect) -> Iterator[None]:
         ) from None
 
 
-def _texts(given: object, what: str) -> tuple[str, ...]:
-    if not isinstance(given, list | tuple) or not all(isinstance(text, str | int | float) for text in given):
-        raise ValueError(f"A declaration must hold {what} as a list of texts, got {given!a:.60}. Correct it.")
-    return tuple(map(str, given))
+def _texts(value: object, label: str) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(text, str | int | float) for text in value):
+        raise ValueError(f"A declaration must hold {label} as a list of texts, got {value!a:.60}. Correct it.")
+    return tuple(map(str, value))
 
 
-def _built(cls: type[Built], fields: dict, what: str) -> Built:
+def _build(cls: type[Built], fields: dict, title: str) -> Built:
     """Return an instance of a class from the fields of a file; raise ValueError for unknown and missing fields."""
-    known = {f.name for f in dataclasses.fields(cls)}
-    needed = {f.name for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING}
-    if strange := sorted(set(fields) - known):
-        raise ValueError(f"{what} holds {quote(strange[0])}, which it cannot. It takes {', '.join(sorted(known))}.")
-    if lacking := sorted(needed - set(fields)):
-        raise ValueError(f"{what} lacks {lacking[0]}. Fill it in.")
+    names = {f.name for f in dataclasses.fields(cls)}
+    required = {f.name for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING}
+    if strange := sorted(set(fields) - names):
+        raise ValueError(f"{title} holds {quote(strange[0])}, which it cannot. It takes {', '.join(sorted(names))}.")
+    if lacking := sorted(required - set(fields)):
+        raise ValueError(f"{title} lacks {lacking[0]}. Fill it in.")
     try:
         return cls(**fields)
     except TypeError as problem:  # a value of another type
-        raise ValueError(f"{what} cannot be read: {problem}") from None
+        raise ValueError(f"{title} cannot be read: {problem}") from None

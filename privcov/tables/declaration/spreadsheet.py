@@ -50,14 +50,14 @@ def cells_of(text: str) -> dict[int, dict[str, str]]:
             'or write "" for a quotation mark inside a quoted cell.'
         ) from None
     rows = [(line, cells) for line, cells in rows if any(cells)]
-    headings, named = HEADINGS, tuple(_SAME.get(cell.lower(), cell.lower()) for cell in rows[0][1]) if rows else ()
-    if "name" in named:
-        headings = _checked(rows.pop(0)[1], named)
-    elif rows and len({*HEADINGS, *FURTHER}.intersection(named)) > 1:
+    headings, first_row = HEADINGS, tuple(_SAME.get(cell.lower(), cell.lower()) for cell in rows[0][1]) if rows else ()
+    if "name" in first_row:
+        headings = _checked(rows.pop(0)[1], first_row)
+    elif rows and len({*HEADINGS, *FURTHER}.intersection(first_row)) > 1:
         raise ValueError("The first line is a line of headings, and none of them is name: head the columns' names so.")
     if not 1 <= len(rows) <= MAX_COLUMNS:
         raise ValueError(f"The text holds {len(rows):,} columns, and a table has 1 to {MAX_COLUMNS}: give a line each.")
-    found: dict[int, dict[str, str]] = {}
+    by_line: dict[int, dict[str, str]] = {}
     first: dict[str, int] = {}
     for line, cells in rows:
         if any(cells[len(headings) :]):
@@ -71,8 +71,8 @@ def cells_of(text: str) -> dict[int, dict[str, str]]:
         if name in first:
             raise ValueError(f"Lines {first[name]:,} and {line:,} both name {quote(name)}: keep one of them.")
         first[name] = line
-        found[line] = cell | {"name": name}
-    return found
+        by_line[line] = cell | {"name": name}
+    return by_line
 
 
 def columns_of(text: str, decimal: str = ".") -> tuple[Column, ...]:
@@ -88,19 +88,19 @@ def columns_of(text: str, decimal: str = ".") -> tuple[Column, ...]:
         limits["usual" if ends else "typical"] = ends or cell.get("typical", "") or None
         if kind["kind"] in _NUMERIC:
 
-            def number(text: str | None, what: str, line: int = line) -> float | None:
-                return _number(text or "", what, line, decimal)
+            def number(text: str | None, field: str, line: int = line) -> float | None:
+                return _number(text or "", field, line, decimal)
 
             limits = {
                 what: tuple(number(end, "typical") for end in ends) if what == "usual" and ends else number(text, what)
                 for what, text in limits.items()
             }
         codes = tuple(_parts(cell.get("codes", "")))
-        for what, texts in (("levels", kind.get("values", ())), ("codes", codes)):
+        for field, texts in (("levels", kind.get("values", ())), ("codes", codes)):
             if texts and all(_LABELLED.match(part) for part in texts):
                 alone = " | ".join(part.partition("=")[0].strip() for part in texts)
                 raise ValueError(
-                    f"Line {line:,} of the columns has {quote(texts[0])} among its {what}: write the cells as they "
+                    f"Line {line:,} of the columns has {quote(texts[0])} among its {field}: write the cells as they "
                     f"stand in the table, without what they mean, as in {quote(alone)}."
                 )
         columns.append(Column(name=cell["name"], reason=cell.get("why", ""), missing_codes=codes, **limits, **kind))
@@ -129,12 +129,12 @@ def text_of(columns: Iterable[Column], separator: str = "\t", decimal: str = "."
 
 def kind_fields(text: str, where: str) -> dict[str, Any]:
     """Return the kind of a column from its text, as fields of `Column`."""
-    what, _, rest = (part.strip() for part in text.partition(":"))
-    kind, *transform = what.lower().split() or [NUMBER]
+    word, _, rest = (part.strip() for part in text.partition(":"))
+    kind, *transform = word.lower().split() or [NUMBER]
     kind = _KINDS.get(kind, kind)
     values = tuple(level for part in rest.split("|") if (level := part.strip()))
-    known = kind in KINDS and len(transform) <= (kind in _NUMERIC) and bool(values) <= (kind not in _NUMERIC)
-    if not known or not set(transform) <= set(TRANSFORMS):
+    valid = kind in KINDS and len(transform) <= (kind in _NUMERIC) and bool(values) <= (kind not in _NUMERIC)
+    if not valid or not set(transform) <= set(TRANSFORMS):
         raise ValueError(
             f"{where} has {quote(text)} under kind: write one of {', '.join(KINDS)}, with levels "
             "as in 'category: A | B | ...', a date as in 'date: %d.%m.%Y', or a transform as in 'number log1p'."
@@ -170,17 +170,17 @@ def _kind_text(column: Column) -> str:
     return f"{name}: {rest}" if rest else name if name != NUMBER else ""
 
 
-def _checked(cells: list[str], named: tuple[str, ...]) -> tuple[str, ...]:
+def _checked(cells: list[str], headings: tuple[str, ...]) -> tuple[str, ...]:
     """Return the headings in small letters, or raise ValueError for one that is not known or is there twice."""
-    for cell, heading in zip(cells, named, strict=True):
-        known = (*HEADINGS, *FURTHER)
-        if heading and (heading not in known or named.count(heading) > 1):
-            what = "twice" if heading in known else "which is none of them"
-            raise ValueError(f"The headings are {', '.join(known)}, and the first line has {quote(cell)} {what}.")
-    return named
+    for cell, heading in zip(cells, headings, strict=True):
+        allowed = (*HEADINGS, *FURTHER)
+        if heading and (heading not in allowed or headings.count(heading) > 1):
+            reason = "twice" if heading in allowed else "which is none of them"
+            raise ValueError(f"The headings are {', '.join(allowed)}, and the first line has {quote(cell)} {reason}.")
+    return headings
 
 
-def _number(cell: str, what: str, line: int, decimal: str) -> float | None:
+def _number(cell: str, heading: str, line: int, decimal: str) -> float | None:
     """Return a number of the text, None where it is left out."""
     number = number_of(cell, decimal)
     if number is None and not re.fullmatch(r"[+-]?[1-9]\d{0,2}(\.\d{3})+", cell):  # that may be thousands
@@ -188,7 +188,7 @@ def _number(cell: str, what: str, line: int, decimal: str) -> float | None:
     if number is None:
         mark = "point" if decimal == "." else "comma"
         raise ValueError(
-            f"Line {line:,} of the columns has {quote(cell)} under {what}: write a number with a decimal {mark}, or "
+            f"Line {line:,} of the columns has {quote(cell)} under {heading}: write a number with a decimal {mark}, or "
             "declare the other mark."
         )
     return number if number == number else None

@@ -38,22 +38,22 @@ def header_of(
     path = os.fspath(path)
     name = os.path.basename(path).partition(".")[0]
     thousands = written.pop("thousands", "")
-    told = Dialect(encoding=encoding, **written)
-    raw = lines_to_header(path, told)
+    dialect = Dialect(encoding=encoding, **written)
+    raw = lines_to_header(path, dialect)
     if raw is None:
         if (separator, decimal, encoding, thousands) != (None, None, "utf-8", ""):
             raise ValueError(f"{path} is no CSV file, so it has no separator, mark or encoding: leave them out.")
-        columns = describe(path, any_type=True, dialect=told).columns
-        return Header(name, columns, told.to_dict() if told != Dialect() else None)
+        columns = describe(path, any_type=True, dialect=dialect).columns
+        return Header(name, columns, dialect.to_dict() if dialect != Dialect() else None)
     line = raw.splitlines()[-1] if raw else b""
     mark = separator or proposed_separator(line.decode("utf-8-sig", "replace"))
     # The text is UTF-8 by now, and no name depends on the decimal mark.
-    columns = tuple(read_header(raw, Dialect(mark, decimal or ".", header_row=told.header_row)))
+    columns = tuple(read_header(raw, Dialect(mark, decimal or ".", header_row=dialect.header_row)))
     decimal = decimal or {",": "."}.get(mark)
     further = {"thousands": thousands} if thousands else {}
     if decimal:
         Dialect(mark, decimal, **further)  # refuses a mark that is both
-    return Header(name, columns, told.to_dict() | {"separator": mark, "decimal": decimal} | further)
+    return Header(name, columns, dialect.to_dict() | {"separator": mark, "decimal": decimal} | further)
 
 
 def template(header: Header, declared: Iterable[Column] = ()) -> str:

@@ -52,8 +52,8 @@ _RANGE = re.compile(rf"(\S.*?){_BETWEEN}(\S.*)|(\d[\d.,]*)-(\d[\d.,]*)")
 
 def ends_in(text: str) -> tuple[str, str] | None:
     """Return the two ends in a text such as "20 to 70", or None where it is one value."""
-    found = _RANGE.fullmatch(text.strip())
-    return (found[1] or found[3], found[2] or found[4]) if found else None
+    match = _RANGE.fullmatch(text.strip())
+    return (match[1] or match[3], match[2] or match[4]) if match else None
 
 
 def range_in(text: str, fields: dict[str, Any]) -> tuple[str, str] | None:
@@ -85,9 +85,9 @@ def completed(fields: dict[str, Any], usual: tuple[Any, Any]) -> dict[str, Any]:
 
 def _completed(fields: dict[str, Any], usual: tuple[Any, Any]) -> dict[str, Any]:
     usual = (usual[0], usual[1])
-    said = " to ".join(f"{end:g}" if isinstance(end, float) else str(end) for end in usual)
-    wrong = f"most people must lie between two values, the lower one first, got {said}."
-    kind, given = fields["kind"], dict(fields)
+    range_text = " to ".join(f"{end:g}" if isinstance(end, float) else str(end) for end in usual)
+    wrong = f"most people must lie between two values, the lower one first, got {range_text}."
+    kind, entries = fields["kind"], dict(fields)
     if kind not in (NUMBER, INTEGER, DATE, ORDINAL):
         raise ValueError(f"a {kind} column has no range in which most people lie: give one typical value, or none.")
     numeric = kind in (NUMBER, INTEGER)
@@ -97,19 +97,19 @@ def _completed(fields: dict[str, Any], usual: tuple[Any, Any]) -> dict[str, Any]
         usual = (float(usual[0]), float(usual[1]))
         if not -math.inf < usual[0] < usual[1] < math.inf:
             raise ValueError(wrong)
-        least = {"log": 0.0, "log1p": -1.0, "sqrt": 0.0}.get(given["transform"] or "", -math.inf)
-        if usual[0] < least or (usual[0] == least and given["transform"] in ("log", "log1p")):
-            raise ValueError(f"{given['transform']} needs a range from above {least:g}, got {said}.")
-    if kind != ORDINAL and None in (given["low"], given["high"]):
-        for name, end in zip(("low", "high"), _limits(usual, given), strict=True):
-            given[name] = end if given[name] is None else given[name]
+        least = {"log": 0.0, "log1p": -1.0, "sqrt": 0.0}.get(entries["transform"] or "", -math.inf)
+        if usual[0] < least or (usual[0] == least and entries["transform"] in ("log", "log1p")):
+            raise ValueError(f"{entries['transform']} needs a range from above {least:g}, got {range_text}.")
+    if kind != ORDINAL and None in (entries["low"], entries["high"]):
+        for name, end in zip(("low", "high"), _limits(usual, entries), strict=True):
+            entries[name] = end if entries[name] is None else entries[name]
     try:
-        low, high = _ends(Kind(**given), usual)
+        low, high = _ends(Kind(**entries), usual)
     except ValueError as problem:
         if "typical must be inside" not in str(problem):
             raise
         raise ValueError(
-            f"most people lie from {said}, beyond the limits {given['low']} to {given['high']}. "
+            f"most people lie from {range_text}, beyond the limits {entries['low']} to {entries['high']}. "
             "Widen the limits, or leave them empty."
         ) from None
     if not low < high:
@@ -118,15 +118,15 @@ def _completed(fields: dict[str, Any], usual: tuple[Any, Any]) -> dict[str, Any]
     if numeric:
         step = 10.0 ** math.floor(math.log10((usual[1] - usual[0]) / 20))
         step = max(step, 1.0) if kind == INTEGER else step
-        typical = float(f"{round(_back(middle, given['transform']) / step) * step:.12g}")
-        given["typical"] = min(max(typical, _whole(usual[0], kind, 0)), _whole(usual[1], kind, 1))
+        typical = float(f"{round(_back(middle, entries['transform']) / step) * step:.12g}")
+        entries["typical"] = min(max(typical, _whole(usual[0], kind, 0)), _whole(usual[1], kind, 1))
     elif kind == DATE:
-        given["typical"] = datetime.date.fromordinal(round(middle) + FIRST_DAY).isoformat()
+        entries["typical"] = datetime.date.fromordinal(round(middle) + FIRST_DAY).isoformat()
     else:
-        given["typical"] = given["values"][round(middle) - 1]
-    if given["weight"] == 1:
-        given["weight"] = min(float(f"{1 / math.sqrt(spread(Kind(**given), usual)):.2g}"), MAX_WEIGHT)
-    return {"usual": usual} | {name: given[name] for name in ("low", "high", "typical", "weight")}
+        entries["typical"] = entries["values"][round(middle) - 1]
+    if entries["weight"] == 1:
+        entries["weight"] = min(float(f"{1 / math.sqrt(spread(Kind(**entries), usual)):.2g}"), MAX_WEIGHT)
+    return {"usual": usual} | {name: entries[name] for name in ("low", "high", "typical", "weight")}
 
 
 def spread(kind: Kind, usual: tuple[Any, Any]) -> float:
@@ -137,7 +137,7 @@ def spread(kind: Kind, usual: tuple[Any, Any]) -> float:
 
 def row_bound_fraction(columns: Sequence[tuple[Kind, tuple[Any, Any] | None]]) -> float:
     """Return the row bound as a fraction of the longest possible row, rounded up to two digits; 1 without a range."""
-    known, whole, longest = [], 0.0, 0.0
+    squares, whole, longest = [], 0.0, 0.0
     for kind, usual in columns:
         square = kind.weight**2
         longest += square
@@ -145,15 +145,15 @@ def row_bound_fraction(columns: Sequence[tuple[Kind, tuple[Any, Any] | None]]) -
             low, high = _ends(kind, usual)
             off = ((low + high) / 2 - kind.origins[0]) / _half(kind)
             least = OF_FEW * float(np.ptp(kind.limits)) / 2 / _half(kind) if is_few(kind) else 0.0
-            known.append(square * (max(spread(kind, usual), least) ** 2 + off**2))
+            squares.append(square * (max(spread(kind, usual), least) ** 2 + off**2))
         elif kind.kind == YES_NO and kind.typical is not None:
-            known.append(square * SELDOM)
+            squares.append(square * SELDOM)
         else:
             whole += square
     if not any(usual is not None for _, usual in columns):
         return 1.0
-    part = 2 * (len(known) + 3) / (9 * 4 * len(known))
-    share = math.sqrt((whole + (1 - part + LONGER * math.sqrt(part)) ** 3 * math.fsum(known)) / longest)
+    part = 2 * (len(squares) + 3) / (9 * 4 * len(squares))
+    share = math.sqrt((whole + (1 - part + LONGER * math.sqrt(part)) ** 3 * math.fsum(squares)) / longest)
     unit = 10.0 ** (math.floor(math.log10(share)) - 1)
     return max(min(float(f"{math.ceil(share / unit - 1e-9) * unit:.2g}"), 1.0), LEAST_FRACTION)
 

@@ -51,8 +51,8 @@ def block_of(
     """Return rows of Arrow as a block; raise `StrangeCell` where a public table has text in a column of numbers."""
     marks = dialect.decimal, dialect.thousands
     if kinds:
-        coded = [coded_column(kind, table.column(name), *marks) for name, kind in zip(columns, kinds, strict=True)]
-        cells = np.concatenate(coded)
+        arrays = [coded_column(kind, table.column(name), *marks) for name, kind in zip(columns, kinds, strict=True)]
+        cells = np.concatenate(arrays)
     else:
         cells = np.empty((len(columns), table.num_rows))
         for line, name in zip(cells, columns, strict=True):
@@ -83,16 +83,16 @@ def ids_of(column: pa.ChunkedArray | pa.Array) -> Encoded:
     return _without_blanks(list(map(id_text, values)), positions(encoded, len(values) - 1))
 
 
-def _words(column: pa.ChunkedArray | pa.Array, what: str, wanted: pa.DataType | None = None) -> pa.Array:
+def _words(column: pa.ChunkedArray | pa.Array, label: str, target_type: pa.DataType | None = None) -> pa.Array:
     """Return a column of labels or ids as one array, bytes as text; raise TableFileError where they are none."""
     import pyarrow as pa
 
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    kind = wanted or (pa.string() if pa.types.is_binary(whole.type) else whole.type)
+    kind = target_type or (pa.string() if pa.types.is_binary(whole.type) else whole.type)
     try:
         return whole.cast(kind)
     except pa.ArrowInvalid:
-        problem = f"The table holds {what} that is not UTF-8 text: save the file as UTF-8."
+        problem = f"The table holds {label} that is not UTF-8 text: save the file as UTF-8."
     raise TableFileError(problem)  # outside, so that it carries no context, which may hold the cell
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _UNLISTED = "\ud800"  # half a character, which no level and no code can hold
 
 
-def coded(kind: Kind, cells: np.ndarray) -> np.ndarray:
+def code_numbers(kind: Kind, cells: np.ndarray) -> np.ndarray:
     """Return the measured columns of cells that are numbers already."""
     x = np.where(np.isfinite(cells), cells, np.nan)
     if kind.kind == CATEGORY:
@@ -56,7 +56,7 @@ def coded(kind: Kind, cells: np.ndarray) -> np.ndarray:
 
 
 def coder_of(kind: Kind) -> Callable[[object], float]:
-    """Return the function that makes a number of one cell, for `coded`."""
+    """Return the function that makes a number of one cell, for `code_numbers`."""
     if kind.values:
         return _Levels(kind)
     return _Days(kind) if kind.kind == DATE else _number
@@ -71,16 +71,16 @@ def stands_for_missing(kind: Kind, value: object) -> bool:
 
 def coded_values(kind: Kind, values: Iterable[object]) -> np.ndarray:
     """Return the measured columns of any values, each different text looked at once."""
-    code, known = coder_of(kind), {}
+    code, cache = coder_of(kind), {}
     numbers = []
     for value in values:
         if type(value) is not str:
             numbers.append(code(value))
             continue
-        if value not in known:
-            known[value] = code(value)
-        numbers.append(known[value])
-    return coded(kind, np.array(numbers, dtype=np.float64))
+        if value not in cache:
+            cache[value] = code(value)
+        numbers.append(cache[value])
+    return code_numbers(kind, np.array(numbers, dtype=np.float64))
 
 
 def coded_table(X: Any, kinds: Sequence[tuple[str, Kind]]) -> np.ndarray:
@@ -91,8 +91,8 @@ def coded_table(X: Any, kinds: Sequence[tuple[str, Kind]]) -> np.ndarray:
         table = pa.table(X)
         lines = [coded_column(kind, table.column(_place(name, table.column_names))) for name, kind in kinds]
     elif hasattr(X, "iloc"):
-        held = list(map(str, X.columns))
-        lines = [_of_pandas(kind, X.iloc[:, _place(name, held)]) for name, kind in kinds]
+        names = list(map(str, X.columns))
+        lines = [_of_pandas(kind, X.iloc[:, _place(name, names)]) for name, kind in kinds]
     else:
         try:
             cells = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
@@ -107,12 +107,12 @@ def coded_table(X: Any, kinds: Sequence[tuple[str, Kind]]) -> np.ndarray:
     return np.ascontiguousarray(np.concatenate(lines).T)
 
 
-def _place(name: str, held: list[str]) -> int:
+def _place(name: str, names: list[str]) -> int:
     """Return the position of a column, or raise ValueError."""
-    if held.count(name) != 1:
-        many = f"has {held.count(name)} columns of the name" if name in held else "has no column"
-        raise ValueError(f"X {many} {name!r}, and kinds declare it. Correct them.{checks.meant(name, held)}")
-    return held.index(name)
+    if names.count(name) != 1:
+        many = f"has {names.count(name)} columns of the name" if name in names else "has no column"
+        raise ValueError(f"X {many} {name!r}, and kinds declare it. Correct them.{checks.suggest(name, names)}")
+    return names.index(name)
 
 
 def _of_pandas(kind: Kind, column: Any) -> np.ndarray:
@@ -120,12 +120,12 @@ def _of_pandas(kind: Kind, column: Any) -> np.ndarray:
         import pyarrow as pa
 
         return coded_column(kind, pa.array(column))
-    stored = getattr(column.dtype, "kind", "O")
-    if kind.kind in (NUMBER, INTEGER) and stored in "biuf":
-        return coded(kind, column.to_numpy(dtype=np.float64, na_value=np.nan))
-    if kind.kind == DATE and stored == "M" and getattr(column.dtype, "tz", None) is None:
+    dtype_kind = getattr(column.dtype, "kind", "O")
+    if kind.kind in (NUMBER, INTEGER) and dtype_kind in "biuf":
+        return code_numbers(kind, column.to_numpy(dtype=np.float64, na_value=np.nan))
+    if kind.kind == DATE and dtype_kind == "M" and getattr(column.dtype, "tz", None) is None:
         days = column.to_numpy().astype("datetime64[D]")
-        return coded(kind, np.where(np.isnat(days), np.nan, days.astype(np.int64)))
+        return code_numbers(kind, np.where(np.isnat(days), np.nan, days.astype(np.int64)))
     return coded_values(kind, column.tolist())
 
 
@@ -138,19 +138,19 @@ def coded_column(
     import pyarrow.types as t
 
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    stored = whole.type
-    if kind.kind in (NUMBER, INTEGER) and (is_text(stored) or not no_numbers(stored)):
+    arrow_type = whole.type
+    if kind.kind in (NUMBER, INTEGER) and (is_text(arrow_type) or not no_numbers(arrow_type)):
         # Where a column of whole numbers has a missing one, its numbers pass through float64 either way.
-        return coded(kind, floats_of(whole, decimal, thousands)[0])
-    if kind.kind == DATE and (t.is_date(stored) or t.is_timestamp(stored)):
+        return code_numbers(kind, floats_of(whole, decimal, thousands)[0])
+    if kind.kind == DATE and (t.is_date(arrow_type) or t.is_timestamp(arrow_type)):
         days = compute.cast(compute.cast(whole, pa.date32(), safe=False), pa.int32())
-        return coded(kind, compute.cast(days, pa.float64()).to_numpy(zero_copy_only=False))
-    if t.is_decimal(stored) or t.is_nested(stored) or t.is_null(stored):
+        return code_numbers(kind, compute.cast(days, pa.float64()).to_numpy(zero_copy_only=False))
+    if t.is_decimal(arrow_type) or t.is_nested(arrow_type) or t.is_null(arrow_type):
         return coded_values(kind, python_values(whole))
-    encoded = whole if t.is_dictionary(stored) else whole.dictionary_encode()
+    encoded = whole if t.is_dictionary(arrow_type) else whole.dictionary_encode()
     code = coder_of(kind)
     numbers = np.array([*map(code, python_values(encoded.dictionary)), math.nan])
-    return coded(kind, numbers[positions(encoded, len(numbers) - 1)])
+    return code_numbers(kind, numbers[positions(encoded, len(numbers) - 1)])
 
 
 def python_values(column: pa.Array) -> list:
@@ -190,7 +190,7 @@ def _text(value: object) -> str:
 
 
 def _number(value: Any) -> float:
-    """Return a cell as a number; codes that are numbers are found by `coded`, and no other text is a number."""
+    """Return a cell as a number; codes that are numbers are found by `code_numbers`, and no other text is a number."""
     if isinstance(value, (str, bytes)):
         x = number_of(value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value)
         return math.nan if x is None else x

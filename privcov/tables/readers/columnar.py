@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 def facts(path: str, kind: str, size: int, modified_ns: int) -> FileFacts:
     """Return the names of the columns and the number of rows, from the metadata."""
-    with closing(_ColumnarFile(path, kind)) as opened:
-        return FileFacts(path, kind, size, modified_ns, sum(opened.rows_of_groups), tuple(opened.schema.names))
+    with closing(_ColumnarFile(path, kind)) as reader:
+        return FileFacts(path, kind, size, modified_ns, sum(reader.rows_of_groups), tuple(reader.schema.names))
 
 
 def check_types(
@@ -36,46 +36,46 @@ def check_types(
     """
     import pyarrow.types as t
 
-    with closing(_ColumnarFile(file.path, file.format)) as opened:
-        for name, declared in zip(columns, kinds, strict=True) if kinds else ():
-            stored = opened.schema.field(name).type
-            if not _can_be(declared, stored.value_type if t.is_dictionary(stored) else stored):
+    with closing(_ColumnarFile(file.path, file.format)) as reader:
+        for name, declared_kind in zip(columns, kinds, strict=True) if kinds else ():
+            arrow_type = reader.schema.field(name).type
+            if not _can_be(declared_kind, arrow_type.value_type if t.is_dictionary(arrow_type) else arrow_type):
                 raise TableFileError(
-                    f"Column {quote(name)} of {file.path} has the type {short_name(stored)} and is declared as "
-                    f"{declared.kind}, which every cell of it would miss: declare another kind, or leave it out."
+                    f"Column {quote(name)} of {file.path} has the type {short_name(arrow_type)} and is declared as "
+                    f"{declared_kind.kind}, which every cell of it would miss: declare another kind, or leave it out."
                 )
         for name in () if kinds else columns:
-            if kind := no_numbers(opened.schema.field(name).type):
+            if kind := no_numbers(reader.schema.field(name).type):
                 raise TableFileError(
                     f"Column {quote(name)} of {file.path} has the type {kind} and only numbers can be "
                     "measured: leave it out, or write it as float64."
                 )
-        for name, what, those in ((label, "label", "labels"), (person, "id", "ids")):
+        for name, noun, plural in ((label, "label", "labels"), (person, "id", "ids")):
             if not name:
                 continue
-            kind = opened.schema.field(name).type
+            kind = reader.schema.field(name).type
             kind = kind.value_type if t.is_dictionary(kind) else kind
             # Whole numbers with a missing one among them are often kept as floating-point numbers.
             if not (
                 _is_text(kind) or t.is_null(kind) or t.is_integer(kind) or (name == person and t.is_floating(kind))
             ):
                 raise TableFileError(
-                    f"The {what} column {quote(name)} of {file.path} has the type {short_name(kind)} and {those} must "
+                    f"The {noun} column {quote(name)} of {file.path} has the type {short_name(kind)} and {plural} must "
                     "be text or whole numbers: write it as one of them."
                 )
 
 
 def parts(file: FileFacts, rows: int) -> Iterator[Part]:
     """Yield whole row groups or record batches, as many as make up ``rows`` rows."""
-    with closing(_ColumnarFile(file.path, file.format)) as opened:
+    with closing(_ColumnarFile(file.path, file.format)) as reader:
         first = total = 0
-        for at, some in enumerate(opened.rows_of_groups):
+        for at, some in enumerate(reader.rows_of_groups):
             total += some
             if total >= rows:
                 yield Part(file, total, first, at + 1)
                 first, total = at + 1, 0
         if total:
-            yield Part(file, total, first, len(opened.rows_of_groups))
+            yield Part(file, total, first, len(reader.rows_of_groups))
 
 
 def batches(part: Part, names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
@@ -83,8 +83,8 @@ def batches(part: Part, names: Sequence[str], rows: int) -> Iterator[pa.RecordBa
 
     At most one record batch is held, or some pages of every wanted column of a row group.
     """
-    with closing(_ColumnarFile(part.file.path, part.file.format, part.file)) as opened:
-        yield from opened.batches(part.first, part.last, list(names), rows)
+    with closing(_ColumnarFile(part.file.path, part.file.format, part.file)) as reader:
+        yield from reader.batches(part.first, part.last, list(names), rows)
 
 
 ENDING = ".parquet"
@@ -92,66 +92,66 @@ MAX_BYTES = 500_000_000  # of the text: repeated cells take hardly any room in t
 _CELLS = 1_000_000  # at once
 
 
-def as_csv(raw: bytes, what: str) -> bytes:
+def as_csv(raw: bytes, title: str) -> bytes:
     """Return a Parquet file in memory as CSV: commas, decimal points, UTF-8, every number with all its digits."""
     extras.require("pyarrow", "Parquet files")
     problem = ""
     try:
-        return _written(raw, what)
+        return _to_csv(raw, title)
     except (TableFileError, MemoryError):
         raise
     except Exception:  # the words of a library might repeat a cell
-        problem = f"{what} is damaged, or no Parquet file: write it again, or save the table as CSV."
+        problem = f"{title} is damaged, or no Parquet file: write it again, or save the table as CSV."
     raise TableFileError(problem)
 
 
-def _written(raw: bytes, what: str) -> bytes:
+def _to_csv(raw: bytes, title: str) -> bytes:
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet as pq
 
     names = [field.name for field in pq.read_schema(pa.BufferReader(raw)) if _is_text(field.type)]
-    opened = pq.ParquetFile(
+    parquet = pq.ParquetFile(
         pa.BufferReader(raw), read_dictionary=names, pre_buffer=False, coerce_int96_timestamp_unit="us"
     )
-    types = {field.name: _cell_type(field.type) for field in opened.schema_arrow}
-    if len(types) < len(opened.schema_arrow):
-        raise TableFileError(f"{what} has two columns of one name: rename one of them.")
+    types = {field.name: _cell_type(field.type) for field in parquet.schema_arrow}
+    if len(types) < len(parquet.schema_arrow):
+        raise TableFileError(f"{title} has two columns of one name: rename one of them.")
     out, schema = io.BytesIO(), pa.schema([(name, kind or pa.string()) for name, kind in types.items()])
     read = [name for name, kind in types.items() if kind is not None]
     with pa.csv.CSVWriter(out, schema) as writer:
-        for batch in opened.iter_batches(max(1, _CELLS // len(types)), columns=read, use_threads=False):
-            _at_most(out.tell() + 2 * _letters(batch), what)  # a quotation mark is written twice
+        for batch in parquet.iter_batches(max(1, _CELLS // len(types)), columns=read, use_threads=False):
+            _at_most(out.tell() + 2 * _letters(batch), title)  # a quotation mark is written twice
             cells = [
                 batch.column(field.name).cast(kind)
                 if (kind := types[field.name]) is not None
                 else pa.array(
                     [f"<{short_name(field.type)}>"] * batch.num_rows, pa.string()
                 )  # lists, bytes and the like
-                for field in opened.schema_arrow
+                for field in parquet.schema_arrow
             ]
             writer.write_batch(pa.RecordBatch.from_arrays(cells, schema=schema))
-            _at_most(out.tell(), what)
+            _at_most(out.tell(), title)
     return out.getvalue()
 
 
-def _at_most(size: int, what: str) -> None:
+def _at_most(size: int, title: str) -> None:
     if size > MAX_BYTES:
-        raise TableFileError(f"{what} has more than {MAX_BYTES / 1e6:,.0f} MB as text: keep fewer rows.")
+        raise TableFileError(f"{title} has more than {MAX_BYTES / 1e6:,.0f} MB as text: keep fewer rows.")
 
 
-def _is_text(stored: pa.DataType) -> bool:
+def _is_text(arrow_type: pa.DataType) -> bool:
     import pyarrow.types as t
 
-    return t.is_string(stored) or t.is_large_string(stored) or t.is_string_view(stored)
+    return t.is_string(arrow_type) or t.is_large_string(arrow_type) or t.is_string_view(arrow_type)
 
 
-def _cell_type(stored: pa.DataType) -> pa.DataType | None:
+def _cell_type(arrow_type: pa.DataType) -> pa.DataType | None:
     """Return the type as which a column is written, None for one that holds no cells of a table."""
     import pyarrow as pa
     import pyarrow.types as t
 
-    kind = stored.value_type if t.is_dictionary(stored) else stored
+    kind = arrow_type.value_type if t.is_dictionary(arrow_type) else arrow_type
     if t.is_boolean(kind):
         return pa.int8()
     if t.is_floating(kind):
@@ -232,12 +232,12 @@ def _footer(file: FileFacts) -> pq.FileMetaData:
     return pq.read_metadata(file.path)
 
 
-def _can_be(declared: Kind, stored: pa.DataType) -> bool:
+def _can_be(kind: Kind, arrow_type: pa.DataType) -> bool:
     """Return whether cells of a type can be values of a kind."""
     import pyarrow.types as t
 
-    if _is_text(stored) or t.is_null(stored):
+    if _is_text(arrow_type) or t.is_null(arrow_type):
         return True
-    if declared.kind == DATE:
-        return t.is_date(stored) or t.is_timestamp(stored) or t.is_integer(stored)
-    return t.is_integer(stored) or t.is_floating(stored) or t.is_boolean(stored) or t.is_decimal(stored)
+    if kind.kind == DATE:
+        return t.is_date(arrow_type) or t.is_timestamp(arrow_type) or t.is_integer(arrow_type)
+    return t.is_integer(arrow_type) or t.is_floating(arrow_type) or t.is_boolean(arrow_type) or t.is_decimal(arrow_type)

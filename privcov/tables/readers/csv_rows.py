@@ -44,14 +44,14 @@ def header(file: FileFacts) -> tuple[str, ...]:
         raise TableFileError(f"{file.title} is UTF-16 text: {DECLARE_ENCODING}, or {SAVE_AGAIN}.")
     at = 3 if raw.startswith(codecs.BOM_UTF8) else 0
     lines, above = raw[at:].splitlines(keepends=True), file.dialect.header_row - 1
-    lines, used = lines[above:], [at + sum(map(len, lines[:above]))]
+    lines, lengths = lines[above:], [at + sum(map(len, lines[:above]))]
     if above and not lines:
         raise TableFileError(
             f"{file.title} has no line {above + 1}, which is declared to hold the column names: correct header_row."
         )
     line = f"Line {above + 1}" if above else "The first line"
-    cells, problem = _first_record(lines, used, file.dialect.separator)
-    if problem or (sum(used) == len(raw) == MAX_HEADER_BYTES and raw[-1:] not in (b"\n", b"\r")):
+    cells, problem = _first_record(lines, lengths, file.dialect.separator)
+    if problem or (sum(lengths) == len(raw) == MAX_HEADER_BYTES and raw[-1:] not in (b"\n", b"\r")):
         raise TableFileError(
             f"{line}{file.of_it} is no header of at most {MAX_HEADER_BYTES:,} bytes in UTF-8: "
             "give the file a line of column names, close its quotation marks, or declare its encoding."
@@ -108,7 +108,10 @@ def tables(file: FileFacts, names: Sequence[str], private: bool) -> Iterator[tup
     try:
         for batch in arrow.open_csv(stream, read, parse, convert):
             rows += batch.num_rows
-            yield (_filled(batch) if width == 1 else batch).rename_columns(list(names)), min(1.0, source.tell() / size)
+            yield (
+                (_drop_blank_rows(batch) if width == 1 else batch).rename_columns(list(names)),
+                min(1.0, source.tell() / size),
+            )
     except invalid as error:  # its text may repeat the row
         problem = _sentence(file, str(error), private)
     # A quotation mark that is not closed takes line ends into a cell, and pyarrow lets it pass.
@@ -134,22 +137,22 @@ def _sentence(file: FileFacts, error: str, private: bool) -> str:
         return ""
     if error.startswith("straddling object"):
         return f"{file.title} holds a row beyond {BLOCK_BYTES:,} bytes, the limit: {_QUOTES}."
-    found = _WIDTH.match(error)
-    where = f"Row {int(found[1]) - 1:,}" if found and not private else "A row"
-    many = f"{int(found[2]):,} cell{'s' * (found[2] != '1')}" if found else "more or fewer cells"
+    match = _WIDTH.match(error)
+    where = f"Row {int(match[1]) - 1:,}" if match and not private else "A row"
+    many = f"{int(match[2]):,} cell{'s' * (match[2] != '1')}" if match else "more or fewer cells"
     return (
         f"{where}{file.of_it} has {many} and the header has {len(file.names):,}: give every row the same number of "
         f"cells, take out lines of blanks, {_QUOTES}, and write {file.dialect.marks}."
     )
 
 
-def _filled(batch: pa.RecordBatch) -> pa.RecordBatch:
+def _drop_blank_rows(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return the rows of a table of one column without blank lines, which have as many cells as a row."""
     import pyarrow as pa
     import pyarrow.compute as compute
 
-    filled = compute.match_substring_regex(batch.column(0), "[!-~]").to_numpy(zero_copy_only=False).astype(bool)
-    if filled.all():
+    has_text = compute.match_substring_regex(batch.column(0), "[!-~]").to_numpy(zero_copy_only=False).astype(bool)
+    if has_text.all():
         return batch
     encoded = batch.column(0).dictionary_encode()
     words = np.array([bool(word.strip()) for word in texts_of(encoded.dictionary)])
@@ -192,7 +195,7 @@ class _TextFacts:
 def _strict(file: FileFacts) -> tuple[bool, bool]:
     """Return whether the csv module, strict about marks, reads the whole file, and whether a cell has CR LF."""
     ends = False
-    with io.TextIOWrapper(_opened(file), _encoding(file), "surrogateescape", newline="") as lines:
+    with io.TextIOWrapper(_open(file), _encoding(file), "surrogateescape", newline="") as lines:
         if lines.read(1) != "\ufeff":  # a byte order mark belongs to no cell
             lines.seek(0)
         try:
@@ -203,14 +206,14 @@ def _strict(file: FileFacts) -> tuple[bool, bool]:
     return True, ends
 
 
-def _opened(file: FileFacts) -> io.BytesIO | gzip.GzipFile | io.BufferedReader:
+def _open(file: FileFacts) -> io.BytesIO | gzip.GzipFile | io.BufferedReader:
     if file.raw is not None:
         return io.BytesIO(file.raw)
     return gzip.open(file.path) if file.format == "csv.gz" else open(file.path, "rb")
 
 
 def _text(file: FileFacts) -> Iterator[bytes]:
-    with _opened(file) as stream:
+    with _open(file) as stream:
         chunks: Iterator[bytes] = iter(lambda: stream.read1(_CHUNK_BYTES), b"")
         if _encoding(file) == "utf-8":
             yield from chunks
@@ -256,17 +259,17 @@ def _other_separator(cells: list[str], dialect: Dialect) -> str:
         # A declared mark is taken at its word as soon as it divides the line.
         least = len(cells) if dialect.separator == "," else 1 if len(cells) == 1 else math.inf
         if mark != dialect.separator and sum(cell.count(mark) for cell in cells) >= least:
-            declared = f"and {dialect.divider} are declared" if dialect != Dialect() else ""
-            return f"is separated by {word}{' ' * bool(declared)}{declared}: {DECLARE_MARKS}, or {SAVE_AGAIN}"
+            clause = f"and {dialect.divider} are declared" if dialect != Dialect() else ""
+            return f"is separated by {word}{' ' * bool(clause)}{clause}: {DECLARE_MARKS}, or {SAVE_AGAIN}"
     return ""
 
 
-def _first_record(lines: list[bytes], used: list[int], separator: str) -> tuple[list[str], bool]:
-    """Return (cells, whether they are unreadable); the lengths of the lines they take are added to ``used``."""
+def _first_record(lines: list[bytes], lengths: list[int], separator: str) -> tuple[list[str], bool]:
+    """Return (cells, whether they are unreadable); the lengths of the lines they take are added to ``lengths``."""
 
     def fed() -> Iterator[str]:
         for line in lines:
-            used.append(len(line))
+            lengths.append(len(line))
             yield line.decode("utf-8")
 
     try:

@@ -69,8 +69,8 @@ class Dialect:
     sheet: str = ""
 
     def __post_init__(self) -> None:
-        known = {"separator": tuple(SEPARATORS), "encoding": ENCODINGS, "thousands": tuple(THOUSANDS)}
-        for name, values in known.items():
+        choices = {"separator": tuple(SEPARATORS), "encoding": ENCODINGS, "thousands": tuple(THOUSANDS)}
+        for name, values in choices.items():
             checks.one_of(name, getattr(self, name), values)
         object.__setattr__(self, "header_row", int(checks.whole("header_row", self.header_row, 1, MAX_HEADER_ROW)))
         if not isinstance(self.sheet, str):
@@ -119,7 +119,7 @@ class Dialect:
         """Return the first three fields, and the others that are declared, as a declaration stores them."""
         return {name: value for name, value in asdict(self).items() if name in _FIRST or value not in ("", 1)}
 
-    def to_utf8(self, raw: bytes, what: str) -> bytes:
+    def to_utf8(self, raw: bytes, title: str) -> bytes:
         """Return a file in memory as UTF-8, without a change where it is declared to be.
 
         Parameters
@@ -139,9 +139,9 @@ class Dialect:
         ValueError
             Where it is not of the declared encoding.
         """
-        return raw if self.encoding == "utf-8" else "".join(self._decoded([raw], what)).encode()
+        return raw if self.encoding == "utf-8" else "".join(self._decoded([raw], title)).encode()
 
-    def header_to_utf8(self, raw: bytes, what: str) -> bytes:
+    def header_to_utf8(self, raw: bytes, title: str) -> bytes:
         """Return a file up to the end of its header line; the rest is not decoded.
 
         Parameters
@@ -164,7 +164,7 @@ class Dialect:
         if self.encoding == "utf-8":
             return raw
         read, ends = [], {"\n": 0, "\r": 0}
-        for letters in self._decoded((raw[at : at + 2] for at in range(0, len(raw), 2)), what):
+        for letters in self._decoded((raw[at : at + 2] for at in range(0, len(raw), 2)), title):
             read.append(letters)
             for end in ends:
                 ends[end] += letters.count(end)
@@ -172,18 +172,18 @@ class Dialect:
                 break
         return "".join(read).encode()
 
-    def _decoded(self, pieces: Iterable[bytes], what: str) -> Iterator[str]:
+    def _decoded(self, pieces: Iterable[bytes], title: str) -> Iterator[str]:
         decoder = codecs.getincrementaldecoder(self.encoding)()
         try:
             for piece in pieces:
                 yield decoder.decode(piece)
             yield decoder.decode(b"", final=True)
         except UnicodeError:
-            raise ValueError(self.wrong(what)) from None
+            raise ValueError(self.wrong(title)) from None
 
-    def wrong(self, what: str) -> str:
+    def wrong(self, title: str) -> str:
         """Return the sentence for a text that is not of the declared encoding."""
-        return f"{what} is not text in the declared encoding {self.encoding}: declare the encoding it was saved in."
+        return f"{title} is not text in the declared encoding {self.encoding}: declare the encoding it was saved in."
 
 
 def proposed_separator(line: str) -> str:
@@ -200,11 +200,11 @@ def proposed_separator(line: str) -> str:
 
 def dialect_from(fields: object) -> Dialect:
     """Return a dialect from the fields of a declaration."""
-    known = [field.name for field in dataclasses.fields(Dialect)]
+    names = [field.name for field in dataclasses.fields(Dialect)]
     if (
         not isinstance(fields, dict)
-        or not set(fields) <= set(known)
+        or not set(fields) <= set(names)
         or not all(isinstance(value, str | int | None) for value in fields.values())
     ):
-        raise ValueError(f"A declaration holds dialect as {', '.join(known)}, got {fields!a:.80}. Correct it.")
+        raise ValueError(f"A declaration holds dialect as {', '.join(names)}, got {fields!a:.80}. Correct it.")
     return Dialect(**fields)

@@ -41,15 +41,15 @@ T = TypeVar("T")
 _SAVE = "save the values of one sheet as a new workbook, or as CSV UTF-8"
 
 
-def sheets_of(raw: bytes, what: str) -> list[str]:
+def sheets_of(raw: bytes, title: str) -> list[str]:
     """Return the names of the sheets with cells; raise TableFileError as `as_csv` does."""
-    return _plainly(raw, what, lambda book: [sheet.title for sheet in book.worksheets])
+    return _plainly(raw, title, lambda book: [sheet.title for sheet in book.worksheets])
 
 
-def as_csv(raw: bytes, what: str, dialect: Dialect | None = None) -> bytes:
+def as_csv(raw: bytes, title: str, dialect: Dialect | None = None) -> bytes:
     """Return a sheet of a workbook as CSV that is written as `of_csv` says; lines above its header are blank."""
     dialect = dialect or Dialect()
-    return _plainly(raw, what, lambda book: _written(book, what, dialect), dialect.header_row)
+    return _plainly(raw, title, lambda book: _sheet_to_csv(book, title, dialect), dialect.header_row)
 
 
 def of_csv(dialect: Dialect) -> Dialect:
@@ -57,12 +57,12 @@ def of_csv(dialect: Dialect) -> Dialect:
     return Dialect(header_row=dialect.header_row)
 
 
-def _plainly(raw: bytes, what: str, act: Callable[[Any], T], header_row: int = MAX_ROWS) -> T:
+def _plainly(raw: bytes, title: str, act: Callable[[Any], T], header_row: int = MAX_ROWS) -> T:
     """Return what ``act`` makes of a workbook that was checked, without the words of a library about it."""
     extras.require("openpyxl", "Excel files")
     problem = ""
     try:
-        _check(raw, what, header_row)
+        _check(raw, title, header_row)
         import openpyxl
 
         with warnings.catch_warnings():
@@ -75,20 +75,20 @@ def _plainly(raw: bytes, what: str, act: Callable[[Any], T], header_row: int = M
     except (TableFileError, MemoryError):
         raise
     except Exception:  # openpyxl has no error of its own, and the words of a library might repeat a cell
-        problem = f"{what} is damaged, locked by a password, or no Excel workbook: open it in Excel and {_SAVE}."
+        problem = f"{title} is damaged, locked by a password, or no Excel workbook: open it in Excel and {_SAVE}."
     raise TableFileError(problem)
 
 
-def _check(raw: bytes, what: str, header_row: int) -> None:
+def _check(raw: bytes, title: str, header_row: int) -> None:
     """Raise TableFileError for a workbook that is too large, or that holds what would have to be guessed."""
     with zipfile.ZipFile(io.BytesIO(raw)) as packed:
         size = sum(part.file_size for part in packed.infolist())
         if size > MAX_BYTES:
             raise TableFileError(
-                f"{what} unpacks to {size / 1e6:,.0f} MB and the limit is {MAX_BYTES / 1e6:,.0f} MB: save it as CSV "
+                f"{title} unpacks to {size / 1e6:,.0f} MB and the limit is {MAX_BYTES / 1e6:,.0f} MB: save it as CSV "
                 "UTF-8, or as Parquet."
             )
-        look = _Look(what, header_row)
+        look = _Look(title, header_row)
         for part in sorted(packed.NameToInfo.values(), key=lambda part: part.filename):
             if part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise ValueError("no workbook is packed like that, and others unpack without a limit")
@@ -103,8 +103,8 @@ class _Look:
     counted within themselves, in the parts that are named as theirs.
     """
 
-    def __init__(self, what: str, header_row: int) -> None:
-        self.what, self.header_row = what, header_row
+    def __init__(self, title: str, header_row: int) -> None:
+        self.what, self.header_row = title, header_row
         self.cells = self.texts = self.other = 0
 
     def at(self, name: str, size: int, stream: IO[bytes]) -> None:
@@ -127,37 +127,37 @@ class _Look:
                 raise
             # Other parts are pictures.
 
-    def start(self, tag: str, given: dict[str, str]) -> None:
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Count an element."""
         self.depth += 1
         if self.unit_depth:
             self.inside += 1
             if self.unit == _ROW and self.depth == self.unit_depth + 1:  # openpyxl takes all of these for cells
-                self.cell(given.get("r"))
+                self.cell(attributes.get("r"))
             if self.inside > _MAX_INSIDE or tag in (_ROW, _TEXT):
                 raise ValueError("no row and no text has so much inside")
-            counted = tag not in _PLAIN
+            is_extra = tag not in _PLAIN
         elif tag in (_ROW, _TEXT):
             self.unit, self.unit_depth, self.inside, self.width = tag, self.depth, 0, 0
             self.rows, self.texts = self.rows + (tag == _ROW), self.texts + (tag == _TEXT)
-            self.most("rows", max(self.rows, _whole(given.get("r", "1"))), MAX_ROWS)
+            self.most("rows", max(self.rows, _whole(attributes.get("r", "1"))), MAX_ROWS)
             self.most("texts", self.texts, MAX_TEXTS)
-            counted = False
+            is_extra = False
         else:
-            counted = True
-        if counted or self.unit != self.freed:
-            self.extra(tag, given)
+            is_extra = True
+        if is_extra or self.unit != self.freed:
+            self.extra(tag, attributes)
 
-    def extra(self, tag: str, given: dict[str, str]) -> None:
+    def extra(self, tag: str, attributes: dict[str, str]) -> None:
         """Count an element that is held until the end, or makes more of a cell than a value."""
         self.other += 1
         self.most("styles and settings", self.other, MAX_OTHER)
-        if tag == _MAIN + "mergeCell" and _last_row(given.get("ref", "")) >= self.header_row:
+        if tag == _MAIN + "mergeCell" and _last_row(attributes.get("ref", "")) >= self.header_row:
             raise HeaderError(
                 f"{self.what} has merged cells below the column names, and a row needs a cell for each column: {_SAVE}."
             )
         # Rows or texts that are read as another part would be held as a whole.
-        kind, name = given.get("ContentType", ""), given.get("PartName", "")[1:].lower()
+        kind, name = attributes.get("ContentType", ""), attributes.get("PartName", "")[1:].lower()
         role = "worksheet+xml" if _SHEET_NAME.fullmatch(name) else "sharedStrings+xml" if name == _TEXTS_NAME else ""
         if not kind.endswith(role) or ("main+xml" in kind and name and not name.endswith(".xml")):
             raise ValueError("a part of a workbook is named as another one")
@@ -174,9 +174,9 @@ class _Look:
         """Count a cell, up to which openpyxl fills the row."""
         column = self.width + 1
         if place is not None:
-            found = _PLACE.fullmatch(place)
+            match = _PLACE.fullmatch(place)
             column = (
-                functools.reduce(lambda so_far, letter: 26 * so_far + ord(letter) - 64, found[1], 0) if found else 0
+                functools.reduce(lambda so_far, letter: 26 * so_far + ord(letter) - 64, match[1], 0) if match else 0
             )
             column = column or MAX_COLUMNS + 1
         self.width = max(self.width, column)
@@ -186,14 +186,14 @@ class _Look:
         """Raise ValueError: no workbook has one."""
         raise ValueError("a document type")
 
-    def most(self, of: str, found: float, limit: float) -> None:
+    def most(self, of: str, count: float, limit: float) -> None:
         """Raise TableFileError beyond a limit."""
-        _at_most(self.what, of, found, limit)
+        _at_most(self.what, of, count, limit)
 
 
-def _at_most(what: str, of: str, found: float, limit: float) -> None:
-    if found > limit:
-        raise TableFileError(f"{what} has more than {limit:,.0f} {of}, the limit for a workbook: {_SAVE}.")
+def _at_most(title: str, of: str, count: float, limit: float) -> None:
+    if count > limit:
+        raise TableFileError(f"{title} has more than {limit:,.0f} {of}, the limit for a workbook: {_SAVE}.")
 
 
 def _last_row(cells: str) -> int:
@@ -206,48 +206,48 @@ def _whole(text: str) -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else MAX_ROWS + 1
 
 
-def _written(book: Any, what: str, dialect: Dialect) -> bytes:
+def _sheet_to_csv(book: Any, title: str, dialect: Dialect) -> bytes:
     out = io.StringIO(newline="")
     out.write("\n" * (dialect.header_row - 1))
     writer = csv.writer(out, lineterminator="\n")
-    rows = _rows(_sheet(book, what, dialect.sheet), what, dialect.header_row)
+    rows = _rows(_sheet(book, title, dialect.sheet), title, dialect.header_row)
     header = [" ".join(cell.split()) for cell in next(rows, [])]
     width = max((place for place, name in enumerate(header, 1) if name), default=0)
     writer.writerow(header[:width])
-    written = width
+    n_cells = width
     for cells in rows:
         if any(cells[width:]):
             raise HeaderError(
-                f"{what} has a cell to the right of the last column name: give every column a name in row "
+                f"{title} has a cell to the right of the last column name: give every column a name in row "
                 f"{dialect.header_row}, or declare the row of the column names (header_row)."
             )
         if any(cells):
-            _at_most(what, "cells", written := written + width, MAX_CELLS)
+            _at_most(title, "cells", n_cells := n_cells + width, MAX_CELLS)
             writer.writerow([*cells[:width], *[""] * (width - len(cells))])
     return out.getvalue().encode("utf-8")
 
 
-def _sheet(book: Any, what: str, name: str) -> Any:
+def _sheet(book: Any, title: str, name: str) -> Any:
     """Return the declared sheet, or the only one."""
     sheets = {sheet.title: sheet for sheet in book.worksheets}
     if name and name not in sheets:
-        raise TableFileError(f"{what} has no sheet of the declared name: correct sheet.")
+        raise TableFileError(f"{title} has no sheet of the declared name: correct sheet.")
     if not name and len(book.sheetnames) != 1:
         raise TableFileError(
-            f"{what} has {len(book.sheetnames)} sheets, and which of them is meant is not guessed: declare it (sheet), "
-            f"or {_SAVE}."
+            f"{title} has {len(book.sheetnames)} sheets, and which of them is meant is not guessed: declare it "
+            f"(sheet), or {_SAVE}."
         )
     if not sheets:
-        raise TableFileError(f"{what} has no sheet with cells: {_SAVE}.")
+        raise TableFileError(f"{title} has no sheet with cells: {_SAVE}.")
     sheet = sheets[name] if name else next(iter(sheets.values()))
     sheet.reset_dimensions()  # what a program wrote about them may be wrong
     return sheet
 
 
-def _rows(sheet: Any, what: str, first: int) -> Iterator[list[str]]:
+def _rows(sheet: Any, title: str, first: int) -> Iterator[list[str]]:
     for row in sheet.iter_rows(min_row=first):
         if any(cell.data_type == "f" for cell in row):
-            raise TableFileError(f"{what} has formulas, and a formula is a rule and no value: {_SAVE}.")
+            raise TableFileError(f"{title} has formulas, and a formula is a rule and no value: {_SAVE}.")
         yield [_text(cell.value, cell.data_type) for cell in row]
 
 

@@ -132,12 +132,12 @@ class Kind:
         for name, usual in (("low", None), ("high", None), ("transform", None), ("format", "")):
             if getattr(self, name) != usual:
                 raise ValueError(
-                    f"{name} is not for kind={self.kind!r}, got {checks.told(getattr(self, name))}. Leave it out."
+                    f"{name} is not for kind={self.kind!r}, got {checks.describe(getattr(self, name))}. Leave it out."
                 )
         levels = texts_of("values", self.values)
-        what = "the no and the yes" if self.kind == YES_NO else "its levels, as they are written in the cells"
+        hint = "the no and the yes" if self.kind == YES_NO else "its levels, as they are written in the cells"
         if not levels:
-            raise ValueError(f"kind={self.kind!r} needs values, {what}. Give the list.")
+            raise ValueError(f"kind={self.kind!r} needs values, {hint}. Give the list.")
         fewest, most = (2, 2) if self.kind == YES_NO else (2 - self.other, MAX_LEVELS - self.other)
         if not fewest <= len(levels) <= most:
             limits = "2" if fewest == most else f"{fewest} to {most}"
@@ -323,10 +323,10 @@ class Kind:
     def to_dict(self) -> dict[str, Any]:
         """Return the declared fields as JSON values, without those that have their default."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        kept = {f.name for f in dataclasses.fields(self) if fields[f.name] != f.default}
-        kept -= {"format"} if self.format == ISO else set()
+        names = {f.name for f in dataclasses.fields(self) if fields[f.name] != f.default}
+        names -= {"format"} if self.format == ISO else set()
         return {"kind": self.kind} | {
-            name: list(value) if isinstance(value, tuple) else value for name, value in fields.items() if name in kept
+            name: list(value) if isinstance(value, tuple) else value for name, value in fields.items() if name in names
         }
 
     @classmethod
@@ -338,11 +338,11 @@ class Kind:
         ValueError
             For what is no such dict, and for what `Kind` refuses.
         """
-        known = [f.name for f in dataclasses.fields(cls)]
+        names = [f.name for f in dataclasses.fields(cls)]
         if not isinstance(fields, Mapping) or "kind" not in fields:
             raise ValueError("The kind of a column must be names with values, kind among them.")
-        if strange := [name for name in fields if name not in known]:
-            raise ValueError(f"The kind of a column takes {', '.join(known)}, got {quote(str(strange[0]))}.")
+        if strange := [name for name in fields if name not in names]:
+            raise ValueError(f"The kind of a column takes {', '.join(names)}, got {quote(str(strange[0]))}.")
         lists = {name: fields[name] for name in ("values", "missing_codes") if name in fields}
         if wrong := [name for name, value in lists.items() if not isinstance(value, (list, tuple))]:
             raise ValueError(f"{wrong[0]} must be a list of texts, got {type(lists[wrong[0]]).__name__}.")
@@ -368,10 +368,10 @@ def natural_log(x: np.ndarray) -> np.ndarray:
 def natural_exp(x: float) -> float:
     """Return e to the power of x, by operations that are rounded alike on every machine, as `natural_log`."""
     power = round(x / math.log(2))
-    left = x - power * math.log(2)  # |left| <= 0.35
+    remainder = x - power * math.log(2)  # |left| <= 0.35
     term = series = 1.0
     for k in range(1, 17):
-        term *= left / k
+        term *= remainder / k
         series += term
     return math.ldexp(series, power)
 
@@ -407,11 +407,14 @@ def _day_of(name: str, value: object, form: str) -> int:
 def _date_format(form: object) -> str:
     """Return a format of dates that names a day and reads the same in every language, or raise ValueError."""
     text = checks.words("format", form, "how dates are written, such as '%d.%m.%Y'")
-    asked = _DIRECTIVE.findall(text)
-    if strange := [letter for letter in asked if letter not in tuple("YymdjHMS%")]:
+    directives = _DIRECTIVE.findall(text)
+    if strange := [letter for letter in directives if letter not in tuple("YymdjHMS%")]:
         raise ValueError(f"format takes %Y, %y, %m, %d, %j, %H, %M and %S, got '%{strange[0]}' in {text!r}.")
-    year, day = sum(asked.count(letter) for letter in "Yy"), (asked.count("m"), asked.count("d"), asked.count("j"))
-    once = all(asked.count(letter) < 2 for letter in "HMS")
+    year, day = (
+        sum(directives.count(letter) for letter in "Yy"),
+        (directives.count("m"), directives.count("d"), directives.count("j")),
+    )
+    once = all(directives.count(letter) < 2 for letter in "HMS")
     if year != 1 or day not in ((1, 1, 0), (0, 0, 1)) or not once or len(text) > _LONGEST:
         raise ValueError(
             f"format must name a year (%Y or %y), a month (%m) and a day (%d), or a year and its day (%j), each once, "
@@ -420,15 +423,15 @@ def _date_format(form: object) -> str:
     return text
 
 
-def texts_of(name: str, given: object) -> tuple[str, ...]:
+def texts_of(name: str, entries: object) -> tuple[str, ...]:
     """Return levels or codes as they are compared."""
-    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
-        raise ValueError(f"{name} must be a list of texts, got {checks.told(given)}.")
-    given = tuple(given)
-    if any(map(checks.is_many, given)):
+    if isinstance(entries, (str, bytes)) or not hasattr(entries, "__iter__"):
+        raise ValueError(f"{name} must be a list of texts, got {checks.describe(entries)}.")
+    entries = tuple(entries)
+    if any(map(checks.is_many, entries)):
         raise ValueError(f"{name} must be a list of texts, got a table.")
-    texts = tuple(id_text(text) for text in given)
-    for raw, text in zip(given, texts, strict=True):
+    texts = tuple(id_text(text) for text in entries)
+    for raw, text in zip(entries, texts, strict=True):
         if not text:
             raise ValueError(f"{name} holds {raw!r}, which is a missing cell already. Leave it out.")
         checks.words(f"An entry of {name}", text, "text")

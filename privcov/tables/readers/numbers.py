@@ -50,8 +50,8 @@ def floats_of(
         column = column.combine_chunks()
     if is_text(column.type):
         if not pa.types.is_dictionary(column.type):
-            return _parsed(column, decimal or ".", thousands)
-        numbers, strange = _parsed(column.dictionary, decimal or ".", thousands)
+            return _parse(column, decimal or ".", thousands)
+        numbers, strange = _parse(column.dictionary, decimal or ".", thousands)
         return np.append(numbers, math.nan)[positions(column, len(numbers))], strange
     if pa.types.is_decimal(column.type):
         column = compute.cast(column, pa.string())
@@ -59,7 +59,7 @@ def floats_of(
     return floats.to_numpy(zero_copy_only=False), None  # a null becomes NaN
 
 
-def _parsed(column: pa.Array, decimal: str, thousands: str) -> tuple[np.ndarray, str | None]:
+def _parse(column: pa.Array, decimal: str, thousands: str) -> tuple[np.ndarray, str | None]:
     """Return the numbers of a column of texts, and the first text that is no number."""
     import pyarrow as pa
     import pyarrow.compute as compute
@@ -87,11 +87,11 @@ def _parsed(column: pa.Array, decimal: str, thousands: str) -> tuple[np.ndarray,
     return cells, next((word for word, number in zip(words, numbers, strict=True) if number is None), None)
 
 
-def is_text(stored: pa.DataType) -> bool:
+def is_text(arrow_type: pa.DataType) -> bool:
     """Return whether a type of Arrow is one of texts."""
     import pyarrow.types as t
 
-    kind = stored.value_type if t.is_dictionary(stored) else stored
+    kind = arrow_type.value_type if t.is_dictionary(arrow_type) else arrow_type
     return t.is_string(kind) or t.is_large_string(kind) or t.is_string_view(kind) or t.is_binary(kind)
 
 

@@ -59,32 +59,34 @@ def describe(
     """Return what headers and metadata say; no row is read."""
     extras.require("pyarrow", "Tables in files")
     if not isinstance(dialect := Dialect() if dialect is None else dialect, Dialect):
-        raise TypeError(f"dialect takes a privcov.Dialect, got {checks.told(dialect)}. Write Dialect(separator=';').")
-    files = [_plainly(path, None, _facts, path, dialect) for path in listed(paths)]
+        raise TypeError(
+            f"dialect takes a privcov.Dialect, got {checks.describe(dialect)}. Write Dialect(separator=';')."
+        )
+    files = [_plainly(path, None, _facts, path, dialect) for path in list_files(paths)]
     label = label or ""
-    named = columns is not None
+    explicit = columns is not None
     if columns is None:
         columns = [name for name in files[0].names if not name or name not in (label, person)]
     columns = tuple(columns)
     if not columns:
         raise TableFileError(f"No column of {files[0].path} is left to measure: name at least one.")
-    asked = (*columns, label, person) if named else ()
-    if named and "" in columns:
+    selection = (*columns, label, person) if explicit else ()
+    if explicit and "" in columns:
         raise TableFileError("One of the columns asked for has a blank name: leave it out.")
-    if twice := [name for name in asked if name and asked.count(name) > 1]:
+    if twice := [name for name in selection if name and selection.count(name) > 1]:
         raise TableFileError(f"Column {quote(twice[0])} is asked for twice: name every column once.")
     for file in files:
-        told = columns, label, person
-        _plainly(file.path, file, _check_columns, file, files[0], asked or (label, person), *told, any_type, kinds)
+        roles = columns, label, person
+        _plainly(file.path, file, _check_columns, file, files[0], selection or (label, person), *roles, any_type, kinds)
     return _with_rows(TableFiles(columns, label, tuple(files), person))
 
 
 def count_rows(table: TableFiles, *, private: bool = True) -> TableFiles:
     """Return the same with n known, from a pass over the CSV files."""
-    counted = [
-        file if file.rows is not None else _plainly(file.path, file, _counted, file, private) for file in table.files
+    files = [
+        file if file.rows is not None else _plainly(file.path, file, _count_file, file, private) for file in table.files
     ]
-    return _with_rows(dataclasses.replace(table, files=tuple(counted)))
+    return _with_rows(dataclasses.replace(table, files=tuple(files)))
 
 
 def parts_of(table: TableFiles, cells: int = _PART_CELLS) -> tuple[Part, ...]:
@@ -158,17 +160,17 @@ def _tables(
 ) -> Generator[tuple[pa.Table | pa.RecordBatch, float]]:
     """Yield at most ``rows`` rows of a part, and the share of it that is read; what was announced must be there."""
     part.file.check()
-    seen = 0
+    n_rows = 0
     if part.file.is_csv:
         large = csv_rows.tables(part.file, names, private)
     else:
-        large = ((batch, (seen + batch.num_rows) / (part.rows or 1)) for batch in columnar.batches(part, names, rows))
+        large = ((batch, (n_rows + batch.num_rows) / (part.rows or 1)) for batch in columnar.batches(part, names, rows))
     for table, share in large:
-        seen += table.num_rows
+        n_rows += table.num_rows
         for start in range(0, table.num_rows, rows):
             yield table.slice(start, rows), min(1.0, share)
     part.file.check()
-    if part.rows not in (None, seen):  # without the numbers, which may be private
+    if part.rows not in (None, n_rows):  # without the numbers, which may be private
         raise TableFileError(f"{part.file.title} gave another number of rows than it announced: write it again.")
 
 
@@ -215,21 +217,21 @@ def says_how(name: str) -> bool:
     return name.lower().endswith((excel.ENDING, columnar.ENDING))
 
 
-def listed(paths: Paths) -> list[str]:
+def list_files(paths: Paths) -> list[str]:
     """Return every file that ``paths`` names, in order; raise `TableFileError` for one absent or named twice."""
-    given: list = [paths] if isinstance(paths, str | os.PathLike) or not checks.is_many(paths) else list(paths)
-    if wrong := [path for path in given if not isinstance(path, str | os.PathLike)]:
+    entries: list = [paths] if isinstance(paths, str | os.PathLike) or not checks.is_many(paths) else list(paths)
+    if wrong := [path for path in entries if not isinstance(path, str | os.PathLike)]:
         raise TypeError(f"paths takes the path of a file, or a list of paths, got {type(wrong[0]).__name__}.")
-    if not given:
+    if not entries:
         raise TableFileError("No file is named: name at least one.")
-    names = sorted(name for path in given for name in _expanded(os.fspath(path)))
-    seen: dict[tuple[int, int], str] = {}
+    names = sorted(name for path in entries for name in _expanded(os.fspath(path)))
+    by_inode: dict[tuple[int, int], str] = {}
     for name in names:
         size_and_time(name)
         stat = os.stat(name)
-        if (same := (stat.st_dev, stat.st_ino)) in seen:
-            raise TableFileError(f"The file {name} is named twice (also as {seen[same]}): name every file once.")
-        seen[same] = name
+        if (same := (stat.st_dev, stat.st_ino)) in by_inode:
+            raise TableFileError(f"The file {name} is named twice (also as {by_inode[same]}): name every file once.")
+        by_inode[same] = name
     return names
 
 
@@ -300,7 +302,7 @@ def _endings() -> str:
 def _check_columns(
     file: FileFacts,
     first: FileFacts,
-    asked: tuple,
+    selection: tuple,
     columns: tuple[str, ...],
     label: str,
     person: str,
@@ -311,19 +313,19 @@ def _check_columns(
 
     Names are repeated only where they were asked for: those of a file without a header would be cells of a row.
     """
-    for name in (*columns, *(given for given in (label, person) if given)):
+    for name in (*columns, *(other for other in (label, person) if other)):
         times = file.names.count(name)
         if times == 1 and name:
             continue
-        what = quote(name) if name and name in asked else f"{first.names.index(name) + 1} of {first.path}"
+        column = quote(name) if name and name in selection else f"{first.names.index(name) + 1} of {first.path}"
         if not name:
-            raise TableFileError(f"Column {what} has no name: write one, or name the columns to read.")
+            raise TableFileError(f"Column {column} has no name: write one, or name the columns to read.")
         if times:
             raise TableFileError(
-                f"The file {file.path} has {times} columns with the name of column {what}: rename them."
+                f"The file {file.path} has {times} columns with the name of column {column}: rename them."
             )
         raise TableFileError(
-            f"The file {file.path} lacks column {what}, but every file of a table must hold every column that is "
+            f"The file {file.path} lacks column {column}, but every file of a table must hold every column that is "
             "read: add it, or leave the column out."
         )
     if file.format in ("parquet", "arrow") and not any_type:
@@ -339,7 +341,7 @@ def _with_rows(table: TableFiles) -> TableFiles:
 # --- cutting ------------------------------------------------------------------------------------------------
 
 
-def _counted(file: FileFacts, private: bool) -> FileFacts:
+def _count_file(file: FileFacts, private: bool) -> FileFacts:
     file.check()
     rows = sum(table.num_rows for table, _ in csv_rows.tables(file, file.names[:1], private))
     file.check()

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcov.tables.readers.coding import coded, coded_column, coded_table, coded_values, coder_of
+from privcov.tables.readers.coding import code_numbers, coded_column, coded_table, coded_values, coder_of
 from privcov.tables.readers.kinds import FIRST_DAY, Kind, natural_log
 
 KIND_OF = {
@@ -190,8 +190,8 @@ def test_a_coder_holds_nothing_of_the_rows():
     before = [code(cell) for cell in ("A", "Z", "Z", "Z", "B")]
     assert np.array_equal(before, [0.0, *[math.nan] * 3, 1.0], equal_nan=True)
     assert KIND_OF["category"].names("w") == ("w=A", "w=B", "w=7")
-    one = coded(KIND_OF["log1p"], np.array([5.0, 1e5]))[0, 0]
-    assert one == coded(KIND_OF["log1p"], np.array([5.0]))[0, 0]
+    one = code_numbers(KIND_OF["log1p"], np.array([5.0, 1e5]))[0, 0]
+    assert one == code_numbers(KIND_OF["log1p"], np.array([5.0]))[0, 0]
 
 
 @pytest.mark.parametrize("key", KIND_OF)

@@ -53,13 +53,13 @@ class Marking:
 
     def take(self, cells: np.ndarray, person: np.ndarray | None = None, code: np.ndarray | None = None) -> None:
         """Add one more block, d x b float64, with a uint64 hash of each row's person and the position of its class."""
-        mix, found = self._mix, []
+        mix, block_sums = self._mix, []
         line = (mix(cells) * self._labels).sum(axis=0, dtype=np.uint64)
         for part, factor in ((None, None), (person, mix.odd), (code, mix.other)):
             if part is not None:
                 line = line + mix.finish(part.astype(np.uint64)) * factor
-            found.append(int(mix.finish(line).sum(dtype=np.uint64)))
-        self.sums = together(self.sums, tuple(found))
+            block_sums.append(int(mix.finish(line).sum(dtype=np.uint64)))
+        self.sums = together(self.sums, tuple(block_sums))
 
 
 def together(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:

@@ -123,13 +123,13 @@ def add_up(files: FileRows, spec: SumSpec) -> Sums:
                 if isinstance(answer, Refused):
                     raise (TableFileError if answer.of_file else PassError)(answer.sentence)
                 whole = answer if whole is None else whole.plus(answer)
-                pulse.reach(whole.seen)
+                pulse.reach(whole.n_rows)
     finally:
         pulse.going = False
         results.close()
-    if whole is None or whole.seen == 0:
+    if whole is None or whole.n_rows == 0:
         raise TableFileError("The files hold no rows. Give at least one.")
-    if whole.seen > MAX_FILE_ROWS or (total is not None and whole.seen != total):
+    if whole.n_rows > MAX_FILE_ROWS or (total is not None and whole.n_rows != total):
         raise TableFileError(
             f"The files do not hold the rows that they held when they were opened, or more than {MAX_FILE_ROWS:,}. "
             "Open them again once nobody writes to them."

@@ -6,7 +6,7 @@ come, for public rows, how many rows the bound shortened and which cells are mis
 its fingerprint. A block of at most 8,192 rows is summed in float64, where every product and partial sum is a whole
 number up to 2^53; blocks are added up in two 64-bit limbs, enough for 10^10 rows.
 
-Where rows have the ids of persons, a row and its anchor have weights (`integer_gram.weighted`). Anchors are then as
+Where rows have the ids of persons, a row and its anchor have weights (`integer_gram.weigh_rows`). Anchors are then as
 different as weights are, so their products are summed with the rest, behind the columns.
 
 Nothing here is private: only the exact measurement and the ledger's fingerprint use the sums of private rows.
@@ -29,7 +29,7 @@ from privcov.measurements.exact.integer_gram import (
     keep_one_level,
     most_entries,
     to_working,
-    weighted,
+    weigh_rows,
 )
 from privcov.measurements.norm_histogram import BINS
 from privcov.tables.declared_columns import Kinds
@@ -81,13 +81,13 @@ class SumSpec(InUnits):
 class Sums:
     """Exact sums over rows: NOT private.
 
-    seen: rows read. high, low: p x p int64, sum k k' = high 2^32 + low with 0 <= low < 2^32; p = w, the columns and
+    n_rows: rows read. high, low: p x p int64, sum k k' = high 2^32 + low with 0 <= low < 2^32; p = w, the columns and
     their flags, or w + c where rows have the ids of persons: then the weighted anchors of the classes come last. lines:
     w x c int64, the sum of k in each class (c = 1 without classes). counts: the rows of each class. norms: what
     `norm_counts` returns. marks: see marks.py; where secrets were given.
     """
 
-    seen: int
+    n_rows: int
     high: np.ndarray
     low: np.ndarray
     lines: np.ndarray
@@ -102,7 +102,7 @@ class Sums:
             assert other.marks is not None, "the parts of a pass are all marked, or none is"
             marks = together(marks, other.marks)
         return Sums(
-            self.seen + other.seen,
+            self.n_rows + other.n_rows,
             self.high + other.high + (low >> _LIMB),
             low & (2**_LIMB - 1),
             self.lines + other.lines,
@@ -129,7 +129,7 @@ class Sums:
             whole[:d, d:] = self.lines.astype(object) * anchor
             whole[d:, :d] = whole[:d, d:].T
             whole[d:, d:] = np.diag(self.counts.astype(object) * anchor**2)
-        return whole.astype(np.int64) if self.seen * (UNIT**2 + anchor**2) < 2**63 else whole
+        return whole.astype(np.int64) if self.n_rows * (UNIT**2 + anchor**2) < 2**63 else whole
 
 
 class Adding:
@@ -141,7 +141,7 @@ class Adding:
         self.limits = (np.zeros((d, 2)) if spec.bounds is None else spec.bounds).T.copy()
         self.most, self.flag = most_entries(spec.units)[:, None], flag_of(spec.units, spec.flagged)
         self.place = {name: i for i, name in enumerate(spec.classes)}
-        self.seen = self.blocks = 0
+        self.n_rows = self.blocks = 0
         self.counts, self.norms = np.zeros(c, np.int64), np.zeros(BINS, np.int64)
         w = d + len(spec.flagged)
         p = w + c * bool(spec.person)
@@ -162,29 +162,29 @@ class Adding:
         out = hole | (code < 0)
         if out.any():
             whole[:, out] = 0.0
-        self.seen += len(out)
-        kept = np.where(out, len(self.counts), code)
-        self.counts += np.bincount(kept, minlength=len(self.counts) + 1)[:-1]
+        self.n_rows += len(out)
+        class_codes = np.where(out, len(self.counts), code)
+        self.counts += np.bincount(class_codes, minlength=len(self.counts) + 1)[:-1]
         of_person = self.weighing.rows_of_persons(block) if self.weighing else None
         c = len(self.counts)
-        lines = whole.sum(axis=1, keepdims=True) if c == 1 else whole @ np.eye(c + 1)[kept][:, :c]
+        lines = whole.sum(axis=1, keepdims=True) if c == 1 else whole @ np.eye(c + 1)[class_codes][:, :c]
         self.lines += lines.astype(np.int64)
         if len(cells) >= FEWEST_COLUMNS:
             self.norms += counts_of((whole[: len(cells)] ** 2).sum(axis=0), of_person, BINS)
         if of_person is not None:
-            whole = self._weighted(whole, kept, of_person)
+            whole = self._weigh_rows(whole, class_codes, of_person)
         self.low += (whole @ whole.T).astype(np.int64)
         self.blocks += 1
         if self.blocks % 512 == 0:  # 512 blocks of at most 2^53 each
             self._carry()
 
-    def _weighted(self, whole: np.ndarray, kept: np.ndarray, rows_of_person: np.ndarray) -> np.ndarray:
+    def _weigh_rows(self, whole: np.ndarray, class_codes: np.ndarray, rows_of_person: np.ndarray) -> np.ndarray:
         """Return the rows with their anchors, (d + c) x b, times the roots of their weights; kept: classes, c for none.
 
         A row that is left out is zero already, and gets no anchor.
         """
-        anchors = self.spec.anchor * np.eye(len(self.counts) + 1)[:-1, kept]
-        return weighted(np.vstack([whole, anchors]).T, rows_of_person).T
+        anchors = self.spec.anchor * np.eye(len(self.counts) + 1)[:-1, class_codes]
+        return weigh_rows(np.vstack([whole, anchors]).T, rows_of_person).T
 
     def _whole(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (k as float64 with its flags, w x b; 1 where a row has a missing cell)."""
@@ -245,7 +245,7 @@ class Adding:
         if self.weighing:
             self.weighing.end()
         marks = self.marking.sums if self.marking else None
-        return Sums(self.seen, self.high, self.low, self.lines, self.counts, self.norms, marks)
+        return Sums(self.n_rows, self.high, self.low, self.lines, self.counts, self.norms, marks)
 
 
 def kernel() -> ModuleType | None:
