@@ -158,12 +158,6 @@ def test_the_page_has_one_file_for_each():
     assert all(len(row.splitlines()) == 1 for row in ROWS.values())
 
 
-def test_the_shell_lists_the_method(extended):
-    assert re.search(
-        r"^trace-ball +covariance +central +proved", shell(extended, "-m", "privcov", "study", "methods"), re.M
-    )
-
-
 def test_releases_and_sweeps_use_method_and_source(extended):
     assert shell(extended, "-c", USED).strip().endswith("used")
 
