@@ -17,7 +17,7 @@ import numpy as np
 from privcov.core.guarantees import PureDP, ZCDP
 from privcov.core.parameters import build
 from privcov.data_sources.base import SOURCES, make_dataset
-from privcov.measurements.moment import Measured, clipped_moment, measure_moment
+from privcov.measurements.moment import NoisyMoment, clipped_moment, measure_moment
 from privcov.metrics.errors import error, reference_matrix
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import project_trace, shrink_spectrum, shrink_wishart_difference
@@ -200,7 +200,7 @@ GUARD_DRAWS = 200
 FRESH = 31_000
 
 
-def _joint_shrunk(measured: Measured) -> np.ndarray:
+def _joint_shrunk(measured: NoisyMoment) -> np.ndarray:
     """auto-cov as it was: the joint matrix is shrunk, and flattened where no eigenvalue leaves the noise."""
     matrix, law = measured.matrix, measured.distribution
     if law.shape == "wishart-difference":

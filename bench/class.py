@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bench.load import tail
-from tests.load import Seen, Visitor, changing, run, together
+from tests.load import AnswerHistogram, Visitor, changing, run, together
 from tests.serving import Server, serving
 
 # Page, and the milliseconds of processor time that one change may cost.
@@ -97,7 +97,7 @@ def cpu() -> Iterator[tuple[str, Callable[[], str], str]]:
             yield f"one change of {told(page)}", lambda p=page, k=limit: measured(p, k), "<= 1"
 
 
-def _pupils(server: Server, seeds: Callable[[int], str], first: int) -> Seen:
+def _pupils(server: Server, seeds: Callable[[int], str], first: int) -> AnswerHistogram:
     """Thirty visits at once, a quarter on each page."""
     pages = list(LIMITS)
     return together(

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.load import Seen, Visitor, changing, together, wander
+from tests.load import AnswerHistogram, Visitor, changing, together, wander
 from tests.serving import Server, serving
 
 VISITS, CHANGES = 20, 120
@@ -45,7 +45,7 @@ def tail(took: list[float]) -> float:
     return statistics.quantiles(took, n=20, method="inclusive")[-1]
 
 
-def crowd(server: Server, visits: int, changes: int, first: int) -> Seen:
+def crowd(server: Server, visits: int, changes: int, first: int) -> AnswerHistogram:
     """first: seed of the first visit's noise; the others follow."""
     return together(
         changing(server.port, "Estimate", f"kind=zcdp&seed={first + k}", changes, random.Random(first + k))
@@ -79,7 +79,7 @@ def load() -> Iterator[tuple[str, str, str]]:
 # --- soak ---------------------------------------------------------------------------------------------------
 
 
-async def coming_and_going(port: int, number: int, end: float, seen: Seen) -> None:
+async def coming_and_going(port: int, number: int, end: float, seen: AnswerHistogram) -> None:
     """Visits of one person after another until `end`; what they meet is added to `seen` page by page."""
     draw = random.Random(number)
     for visit in itertools.count():
@@ -95,11 +95,11 @@ async def coming_and_going(port: int, number: int, end: float, seen: Seen) -> No
                 else:
                     await asyncio.sleep(draw.uniform(2, 10))
                 seen.add(visitor.seen)
-                visitor.seen = Seen()
+                visitor.seen = AnswerHistogram()
         await asyncio.sleep(draw.uniform(0, 5))
 
 
-async def watch(server: Server, end: float, seen: Seen, say: Callable[[str], None]) -> list[float]:
+async def watch(server: Server, end: float, seen: AnswerHistogram, say: Callable[[str], None]) -> list[float]:
     """Memory, MB, every half minute."""
     memory, told, begun = [], 0, time.monotonic()
     while time.monotonic() < end:
@@ -114,7 +114,7 @@ async def watch(server: Server, end: float, seen: Seen, say: Callable[[str], Non
 
 def soak(minutes: float = SOAK_MINUTES) -> Iterator[tuple[str, str, str]]:
     """Memory of the last quarter beside that of the second: the first one fills the caches."""
-    seen = Seen()
+    seen = AnswerHistogram()
 
     async def all_of_it(server: Server) -> list[float]:
         end = time.monotonic() + 60 * minutes

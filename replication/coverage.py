@@ -24,10 +24,16 @@ from privcov.core.randomness import stream
 from privcov.data_sources.example import Example, survey_csv
 from privcov.inference import contrasts, entries, regression, spectrum
 from privcov.inference.evidence import FILE, LEVEL
-from privcov.inference.unbiased import Intervals, UnbiasedMoments, known_from, known_of, merge_class_anchors
+from privcov.inference.unbiased import (
+    Intervals,
+    UnbiasedMoments,
+    combine_moments,
+    merge_class_anchors,
+    unbiased_moments,
+)
 from privcov.measurements.exact.moment import planned_event, settle_shape
 from privcov.measurements.exact.reading import noise_of
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.noise_theory.anchor import ANCHOR_SQUARED
 from privcov.measurements.noise_theory.forms import relative_count_std
@@ -308,7 +314,7 @@ def noise_for(cell: Cell) -> NoiseDistribution:
     return dataclasses.replace(noise, corner=hidden or bool(classes))
 
 
-def release(cell: Cell, rng: np.random.Generator) -> tuple[UnbiasedMoments, Measured]:
+def release(cell: Cell, rng: np.random.Generator) -> tuple[UnbiasedMoments, NoisyMoment]:
     """Draw rows and noise of a cell."""
     if cell.population == "pairs":
         return _with_missing(cell, rng)
@@ -341,15 +347,15 @@ def release(cell: Cell, rng: np.random.Generator) -> tuple[UnbiasedMoments, Meas
     if noise.n_anchors == 1:
         whole[-1, -1] = ANCHOR_SQUARED
     centre = "classes" if noise.n_anchors > 1 else "joint"
-    measured = Measured(whole, noise, None, centre, None if count else n, r, count)
+    measured = NoisyMoment(whole, noise, None, centre, None if count else n, r, count)
     names = tuple(f"x{j + 1}" for j in range(d))
     rows = measured.rows
     relative = relative_count_std(measured)
-    known = known_from(merge_class_anchors(measured), relative, rows, names, np.ones(d), np.zeros(d), None)
+    known = combine_moments(merge_class_anchors(measured), relative, rows, names, np.ones(d), np.zeros(d), None)
     return dataclasses.replace(known, two=people.two), measured
 
 
-def _with_missing(cell: Cell, rng: np.random.Generator) -> tuple[UnbiasedMoments, Measured]:
+def _with_missing(cell: Cell, rng: np.random.Generator) -> tuple[UnbiasedMoments, NoisyMoment]:
     """Draw rows with missing cells, which are measured by pairs, and the noise of their private release."""
     people = population_of(cell.population, cell.d, cell.more)
     rows = people.mean + rng.standard_normal((cell.n, cell.d)) @ np.linalg.cholesky(people.covariance).T
@@ -357,12 +363,12 @@ def _with_missing(cell: Cell, rng: np.random.Generator) -> tuple[UnbiasedMoments
     table = ExampleRows(PrivateDataset.from_rows(rows, bounds=[(-1, 1)] * cell.d, missing="pairs"), cell.n, "")
     noise = planned_noise_for(table, GUARANTEES[cell.guarantee])
     noisy = table.noisy(noise, int(rng.integers(2**62)))
-    measured = Measured(noisy.matrix, noise, None, "joint", cell.n, noisy.row_bound, flags=noisy.flags)
+    measured = NoisyMoment(noisy.matrix, noise, None, "joint", cell.n, noisy.row_bound, flags=noisy.flags)
     names = table.table.facts.columns
-    return known_from(measured, 0.0, cell.n, names, np.ones(cell.d), np.zeros(cell.d), None), measured
+    return combine_moments(measured, 0.0, cell.n, names, np.ones(cell.d), np.zeros(cell.d), None), measured
 
 
-def _with_search(cell: Cell, rng: np.random.Generator) -> tuple[UnbiasedMoments, Measured]:
+def _with_search(cell: Cell, rng: np.random.Generator) -> tuple[UnbiasedMoments, NoisyMoment]:
     """Draw rows, and release them under the row bound that a search finds; the truth is of rows of any length."""
     people = population_of(cell.population, cell.d, cell.more)
     if people.rows is None:
@@ -372,7 +378,7 @@ def _with_search(cell: Cell, rng: np.random.Generator) -> tuple[UnbiasedMoments,
     data = Dataset.from_rows(rows, bounds=[(-1, 1)] * cell.d)
     found = public_release(data, GUARANTEES[cell.guarantee], random_state=int(rng.integers(2**62)))
     assert found.raw is not None, "the moment was measured"
-    return known_of(found), found.raw
+    return unbiased_moments(found), found.raw
 
 
 def _gaussian(covariance: np.ndarray, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -385,7 +391,7 @@ def _gaussian(covariance: np.ndarray, n: int, rng: np.random.Generator) -> tuple
 
 
 def answers_of(
-    known: UnbiasedMoments, measured: Measured, wanted: Collection[str], k: float = 0.0
+    known: UnbiasedMoments, measured: NoisyMoment, wanted: Collection[str], k: float = 0.0
 ) -> Iterator[tuple[str, Intervals]]:
     """Yield the name and the intervals of every answer that is wanted."""
     if set(wanted) <= set(BY_ENTRY):

@@ -32,7 +32,7 @@ PICTURE = 'class="pc-still"'  # Home draws plain images
 
 
 @dataclass
-class Seen:
+class AnswerHistogram:
     """What a visitor met. took: seconds per change; pictures: changes whose run drew at least one."""
 
     took: list[float] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Seen:
     overtaken: int = 0
     received: int = 0  # bytes
 
-    def add(self, other: Seen) -> None:
+    def add(self, other: AnswerHistogram) -> None:
         for name in ("took", "at", "errors"):
             getattr(self, name).extend(getattr(other, name))
         for name in ("pictures", "overtaken", "received"):
@@ -53,7 +53,7 @@ class Visitor:
     """One visit, from its connection to its end: ``async with Visitor(port) as visitor``."""
 
     def __init__(self, port: int) -> None:
-        self.seen = Seen()
+        self.seen = AnswerHistogram()
         self.query = ""
         self.progress: float | None = None  # of a long job, 0 to 1, as last shown
         self._address = f"ws://127.0.0.1:{port}/_stcore/stream"
@@ -263,7 +263,7 @@ class Visitor:
 
 async def changing(
     port: int, page: str, query: str, changes: int, draw: random.Random, *, pause: Callable[[], float] = lambda: 1.0
-) -> Seen:
+) -> AnswerHistogram:
     """One visit that moves the page's privacy slider a little, again and again, whether or not the page keeps up."""
     async with Visitor(port) as visitor:
         await visitor.open(page, query)
@@ -298,13 +298,13 @@ def run(visit: Coroutine):
         return alone.submit(asyncio.run, visit).result()
 
 
-def together(visits: Iterable[Coroutine]) -> Seen:
+def together(visits: Iterable[Coroutine]) -> AnswerHistogram:
     """All visits at once; what they met, in one."""
 
-    async def all_of_them() -> list[Seen]:
+    async def all_of_them() -> list[AnswerHistogram]:
         return await asyncio.gather(*visits)
 
-    found = Seen()
+    found = AnswerHistogram()
     for seen in run(all_of_them()):
         found.add(seen)
     return found

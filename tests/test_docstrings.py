@@ -264,7 +264,7 @@ def test_events_are_found_however_deep():
     classes = every_class()
     assert classes["Event"] is Event
     assert holds_event("Event", classes)
-    assert holds_event("tuple[np.ndarray, Measured] | None", classes)
+    assert holds_event("tuple[np.ndarray, NoisyMoment] | None", classes)
     assert holds_event("NoisySum", classes)
     assert not holds_event("tuple[float, PublicFacts]", classes)
     assert not holds_event(None, classes)

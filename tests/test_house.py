@@ -218,7 +218,7 @@ def test_no_module_shares_its_name_with_a_public_name():
 @pytest.mark.parametrize(
     ("where", "line"),
     [
-        ("postprocess", "from privcov.measurements.moment import Measured"),
+        ("postprocess", "from privcov.measurements.moment import NoisyMoment"),
         ("measurements", "import privcov.postprocess.joint"),
         ("estimators", "def f():\n    from privcov.releases.public import release"),
         ("metrics", "from privcov.studies.plan import Plan"),

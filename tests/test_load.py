@@ -12,7 +12,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from tests.load import Seen, Visitor, changing, run, together
+from tests.load import AnswerHistogram, Visitor, changing, run, together
 from tests.patience import patient
 from tests.serving import ROOT, serving
 
@@ -39,7 +39,7 @@ def test_three_visits_change_something_every_second_and_see_every_change(server)
 def test_ten_visits_that_change_something_faster_than_it_is_drawn_end_with_their_last_change(server):
     """Also while they go from page to page. What this can detect: a visit that ends in an error or in nothing."""
 
-    async def hurried(seed: int) -> Seen:
+    async def hurried(seed: int) -> AnswerHistogram:
         draw = random.Random(seed)
         async with Visitor(server.port) as visitor:
             for page in draw.sample(["Estimate", "Spectra"], 2):
@@ -94,7 +94,7 @@ def test_runs_of_one_visit_follow_each_other(tmp_path):
 def test_the_same_change_sent_again_at_once_is_not_taken_back(server):
     """The second request still says the address from before the first; the study must not follow it."""
 
-    async def twice() -> tuple[Seen, str, str, str]:
+    async def twice() -> tuple[AnswerHistogram, str, str, str]:
         async with Visitor(server.port) as visitor:
             await visitor.open("Estimate", "kind=zcdp&seed=5")
             wanted = visitor.values()[-5]
@@ -171,7 +171,7 @@ def test_a_file_is_gone_in_the_course_of_later_visits_after_its_tab_was_closed(t
     for name in ("pages", "privcov", ".streamlit"):
         (tmp_path / name).symlink_to(ROOT / name)
 
-    async def visit(port: int) -> Seen:
+    async def visit(port: int) -> AnswerHistogram:
         async with Visitor(port) as visitor:
             await visitor.open("")
             assert held.exists()

@@ -29,7 +29,7 @@ from pages.lessons.simulated import guarantee
 from privcov.core import accounting
 from privcov.core.guarantees import ZCDP
 from privcov.core.randomness import stream
-from privcov.measurements.moment import Measured, clipped_moment, measure_moment
+from privcov.measurements.moment import NoisyMoment, clipped_moment, measure_moment
 from privcov.plots.lessons import line, panels
 from privcov.plots.look import Picture, pen, ribbon, ticks
 from privcov.plots.look import draw as figure
@@ -84,7 +84,7 @@ def exact_moments() -> tuple[np.ndarray, np.ndarray]:
     return first, second
 
 
-def likelihood_ratio(measurement: Measured, first: np.ndarray, second: np.ndarray) -> float:
+def likelihood_ratio(measurement: NoisyMoment, first: np.ndarray, second: np.ndarray) -> float:
     """Return ln P(release | first) - ln P(release | second) in nats, for upper-triangle Gaussian noise."""
     event = measurement.event
     assert event is not None  # every round asks for a guarantee

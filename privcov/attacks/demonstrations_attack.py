@@ -26,7 +26,7 @@ _BINS = 60  # at most; fewer answers get wider bins
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class AnswerHistogram:
     """Fractions of the simulated answers of one or two tables by bin; above ``cut`` the attacker guesses the first."""
 
     label: str
@@ -55,7 +55,7 @@ class Side:
     low: float
     high: float
     finding: str
-    histogram: Seen
+    histogram: AnswerHistogram
     rho: float | None = None
 
     @property
@@ -151,7 +151,7 @@ def carried_out(attack: Attack, claim: ZCDP, finding: str, count: int, rng: np.r
     low, high = interval(hits, 2 * count)
     everything = np.concatenate([first, second])
     edges = np.linspace(everything.min(), everything.max(), min(_BINS, math.isqrt(2 * count)) + 1)
-    histogram = Seen(
+    histogram = AnswerHistogram(
         "attacker's score (standard deviations)",
         edges,
         np.histogram(first, edges)[0] / count,

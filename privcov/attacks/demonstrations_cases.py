@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from privcov.attacks.demonstrations_attack import Attack, Seen, Side, carried_out, interval
+from privcov.attacks.demonstrations_attack import AnswerHistogram, Attack, Side, carried_out, interval
 from privcov.attacks.raw_tuning import chosen_on_raw_rows
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, ZCDP
@@ -238,7 +238,7 @@ class RawTuning:
         most = max(float(first.max()), float(second.max()), 1e-12)
         edges = most * (np.arange(22) - 0.5) / 20
         one, two = (np.histogram(x, edges)[0] / runs for x in (first, second))
-        histogram = Seen("gamma as released (unit-ball units)", edges, one, two, float(edges[1]))
+        histogram = AnswerHistogram("gamma as released (unit-ball units)", edges, one, two, float(edges[1]))
         repaired = self.repaired(control)
         findings = (
             f"gamma is {np.median(second):.3g} without the row and {np.median(first):.3g} with it, in every run: "
@@ -305,7 +305,7 @@ class OneOverN:
             out = rng.random(count) < many
             hits = int((out | (rng.random(count) < 0.5)).sum())
             shares = np.array([1 - out.mean(), out.mean()])
-            histogram = Seen("rows printed in a release", np.array([-0.5, 0.5, 1.5]), shares)
+            histogram = AnswerHistogram("rows printed in a release", np.array([-0.5, 0.5, 1.5]), shares)
             finding = self._finding(n, delta, self.release(control, delta, seed))
             claim, limit = _nothing_but(delta), min(1.0, 0.5 + many / 2)
             sides.append(Side(claim, limit, success, True, hits, count, *interval(hits, count), finding, histogram))

@@ -22,7 +22,7 @@ from privcov.attacks.pairs import ROWS, catalogue, tables, usual
 from privcov.core.guarantees import ApproxDP, Event, Guarantee, NoPrivacy, PureDP, ZCDP
 from privcov.core.randomness import stream
 from privcov.estimators.base import METHODS, MethodCard, MethodInput
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import NoisyMoment
 from privcov.releases.public import build_method, run_method
 from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset
@@ -171,14 +171,14 @@ def _mechanism(card: MethodCard, calibration: str, kind: str) -> AuditedMechanis
     return AuditedMechanism(key, label, group, card.key, calibration, kind, bulk)
 
 
-def _measure(mechanism: AuditedMechanism, dataset: Dataset, guarantee: Guarantee) -> Measured | None:
+def _measure(mechanism: AuditedMechanism, dataset: Dataset, guarantee: Guarantee) -> NoisyMoment | None:
     """Return the one noisy matrix of a run, None where the method also measured the rows in another way."""
     method, rng = build_method(mechanism.method, mechanism.settings), stream(0, "audit", "law")
     method_input = MethodInput.on(dataset, guarantee, "none", method.card.tunings[0], rng, mechanism.calibration)
     return method.noisy_moment(method_input)
 
 
-def _one_matrix(mechanism: AuditedMechanism, dataset: Dataset, guarantee: Guarantee) -> Measured:
+def _one_matrix(mechanism: AuditedMechanism, dataset: Dataset, guarantee: Guarantee) -> NoisyMoment:
     """Return `_measure` of a mechanism whose draws come many at once."""
     noisy_moment = _measure(mechanism, dataset, guarantee)
     assert noisy_moment is not None  # what ``bulk`` says

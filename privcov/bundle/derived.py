@@ -24,10 +24,10 @@ from privcov.core.guarantees import ApproxDP, Guarantee, format_up, from_dict, t
 from privcov.core.words import plain
 from privcov.estimators.base import METHODS
 from privcov.inference import entries
-from privcov.inference.unbiased import ONE_COLUMN, Intervals, known_of_sum
+from privcov.inference.unbiased import ONE_COLUMN, Intervals, unbiased_moments_of_sum
 from privcov.measurements.exact.moment import NoisySum
 from privcov.measurements.exact.reading import read_sum
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess.matrices import Matrices, Noisy, derive
 from privcov.postprocess.terms import in_terms
 from privcov.postprocess.two_values import two_values
@@ -74,7 +74,7 @@ class Inputs:
         return from_dict(self.entry["request"]["guarantee"])
 
 
-def noisy_of(total: NoisySum) -> tuple[Measured, Noisy]:
+def noisy_of(total: NoisySum) -> tuple[NoisyMoment, Noisy]:
     """Return the moment as it was measured, and the same with its public facts. The same sum gives the same doubles.
 
     Spends nothing and keeps the guarantee of the measurement: it is post-processing of the stored sum.
@@ -103,7 +103,7 @@ def as_stated(guarantee: Guarantee) -> Guarantee:
     )
 
 
-def statement_of(bundle_inputs: Inputs, noisy_moment: Measured) -> Statement:
+def statement_of(bundle_inputs: Inputs, noisy_moment: NoisyMoment) -> Statement:
     """Return the statement of the release, from its event and public facts."""
     facts = bundle_inputs.measurement.facts
     return write_statement(
@@ -137,7 +137,7 @@ def derived_files(bundle_inputs: Inputs) -> dict[str, bytes]:
     matrices, lines, moments = (
         derive(noisy),
         statement_of(bundle_inputs, noisy_moment).lines,
-        known_of_sum(bundle_inputs.measurement),
+        unbiased_moments_of_sum(bundle_inputs.measurement),
     )
     correlations = entries.correlations(moments, LEVEL, 0.0, tested=False)
     card = METHODS.get(bundle_inputs.entry["request"]["method"])
@@ -179,7 +179,7 @@ def strongest(correlation: np.ndarray, count: int) -> list[tuple[int, int]]:
 
 def _report(
     bundle_inputs: Inputs,
-    noisy_moment: Measured,
+    noisy_moment: NoisyMoment,
     matrices: Matrices,
     lines: Sequence[tuple[str, str]],
     inputs: Mapping[str, bytes],

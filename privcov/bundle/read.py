@@ -22,7 +22,7 @@ from privcov.core import checks
 from privcov.core.guarantees import Guarantee, from_dict
 from privcov.core.keys import MethodKey
 from privcov.measurements.exact.moment import NoisySum
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess.matrices import Matrices, Noisy, derive
 from privcov.releases.private import read_release
 from privcov.releases.private_request import estimate
@@ -48,7 +48,7 @@ class Opened:
 
     release: Release
     measurement: NoisySum
-    noisy_moment: Measured
+    noisy_moment: NoisyMoment
     noisy: Noisy
     matrices: Matrices
 

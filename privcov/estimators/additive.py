@@ -19,7 +19,7 @@ from privcov.core.guarantees import RELATIONS, ApproxDP, ZCDP
 from privcov.core.parameters import parameter
 from privcov.estimators.base import METHODS, MethodInput, Outcome
 from privcov.estimators.mechanisms import PRINTED, SOUND, Mechanical, Mechanism
-from privcov.measurements.moment import ALL_CENTRES, Measured
+from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
 from privcov.measurements.noise import COUPLED
 from privcov.postprocess.available_cases import Available, available_cases
 from privcov.postprocess.joint import Moments, unpack
@@ -33,7 +33,7 @@ REPAIR_HELP = (
 )
 
 
-def repair(noisy_moment: Measured, how: str) -> np.ndarray:
+def repair(noisy_moment: NoisyMoment, how: str) -> np.ndarray:
     """Return the measured matrix after a repair of its spectrum."""
     if how == "none":
         return noisy_moment.matrix
@@ -48,7 +48,7 @@ def repair(noisy_moment: Measured, how: str) -> np.ndarray:
 
 def finish_available(
     ask: MethodInput,
-    noisy_moment: Measured,
+    noisy_moment: NoisyMoment,
     repair: Callable[[np.ndarray, float], np.ndarray],
     notes: tuple[str, ...] = (),
 ) -> Outcome:
@@ -71,7 +71,7 @@ def finish_available(
     )
 
 
-def available_of(noisy_moment: Measured) -> Available:
+def available_of(noisy_moment: NoisyMoment) -> Available:
     """Return the available cases of a measurement with flags."""
     assert noisy_moment.flags is not None, "missing cells were measured"
     return available_cases(noisy_moment.matrix, noisy_moment.flags, row_bound=noisy_moment.row_bound)
@@ -117,7 +117,7 @@ class AdditiveCov(Mechanical):
 
     repair: str
 
-    def finish(self, ask: MethodInput, noisy_moment: Measured) -> Outcome:
+    def finish(self, ask: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Return the moments of the repaired matrix."""
         if noisy_moment.flags is not None:
             shape, top = noisy_moment.distribution.shape, noisy_moment.row_bound**2

@@ -30,7 +30,7 @@ from privcov.estimators.additive import finish_available, repaired
 from privcov.estimators.base import ALL_KINDS, METHODS, MethodInput, OneMeasurement, Outcome, Request
 from privcov.estimators.mechanisms import LeastNoise
 from privcov.measurements.labels import CLASSES
-from privcov.measurements.moment import ALL_CENTRES, Measured
+from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
 from privcov.measurements.noise_theory.anchor import COVARIANCE
 from privcov.measurements.norm_histogram import SEARCH_SHARE
 from privcov.postprocess.denoise import CLEAR, BlockNoise, denoise
@@ -116,7 +116,7 @@ class AutoCov(OneMeasurement):
         search = SEARCH_SHARE if searched and not isinstance(ask.guarantee, NoPrivacy) else 0.0
         return dataclasses.replace(self.mechanism.request(ask), matters=COVARIANCE, search=search)
 
-    def finish(self, ask: MethodInput, noisy_moment: Measured) -> Outcome:
+    def finish(self, ask: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Return the moments with the covariance shrunk."""
         notes = (ROUTES[self.mechanism.shape(ask)], *search_note(noisy_moment))
         mixture = mixture_of(noisy_moment, self.structure, self._estimates(ask))
@@ -132,7 +132,9 @@ class AutoCov(OneMeasurement):
             return self.target
         return POPULATION if ask.rows is not None and ask.rows.truth is not None else SAMPLE
 
-    def _repaired(self, matrix: np.ndarray, noise_std: float, ask: MethodInput, noisy_moment: Measured) -> np.ndarray:
+    def _repaired(
+        self, matrix: np.ndarray, noise_std: float, ask: MethodInput, noisy_moment: NoisyMoment
+    ) -> np.ndarray:
         """Return a covariance of available cases with its eigenvalues shrunk."""
         shape = noisy_moment.distribution.shape
         if shape in ("free-groups", "isotropic"):  # only private rows have flags
@@ -143,7 +145,7 @@ class AutoCov(OneMeasurement):
         return repaired(matrix, noise_std, how, shape, noisy_moment.row_bound**2)
 
 
-def search_note(noisy_moment: Measured) -> tuple[str, ...]:
+def search_note(noisy_moment: NoisyMoment) -> tuple[str, ...]:
     """Return a sentence on the row bound search of a measurement; none without one."""
     if (search := noisy_moment.search) is None:
         return ()
@@ -171,7 +173,7 @@ class Centred:
     shares: np.ndarray
 
 
-def centred(noisy_moment: Measured) -> Centred:
+def centred(noisy_moment: NoisyMoment) -> Centred:
     """Return the noisy covariance of a measurement."""
     law, matrix = noisy_moment.distribution, noisy_moment.matrix
     d, std = law.dimension, law.off_diagonal_std
@@ -221,7 +223,7 @@ def centred(noisy_moment: Measured) -> Centred:
     )
 
 
-def _means(noisy_moment: Measured) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _means(noisy_moment: NoisyMoment) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (means (k, d), shares (k), standard deviation of the noise on a coordinate of each mean (k)).
 
     Every mean is shortened to the unit ball. Classes whose noisy count is not positive have share zero, the overall
@@ -240,7 +242,7 @@ def _means(noisy_moment: Measured) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return means, shares, taus
 
 
-def mixture_of(noisy_moment: Measured, structure: str, target: str) -> Mixture | None:
+def mixture_of(noisy_moment: NoisyMoment, structure: str, target: str) -> Mixture | None:
     """Return the mixture of estimates of the "population" or of the "sample", where there is one."""
     if structure == OFF or noisy_moment.distribution.dimension < FEWEST or noisy_moment.flags is not None:
         return None
@@ -249,7 +251,7 @@ def mixture_of(noisy_moment: Measured, structure: str, target: str) -> Mixture |
     return mix(centred_block.covariance, centred_block.noise, rows) if centred_block.noise.std > 0 else None
 
 
-def shrunk_moments(noisy_moment: Measured, mixture: Mixture | None = None) -> Moments:
+def shrunk_moments(noisy_moment: NoisyMoment, mixture: Mixture | None = None) -> Moments:
     """Return the moments of a measurement with the covariance block shrunk for the known noise."""
     centred_block, bound = centred(noisy_moment), noisy_moment.row_bound
     square = bound * bound  # not **: a release is verified bit for bit, and pow is not fixed by IEEE 754

@@ -20,7 +20,7 @@ from privcov.estimators.base import ALL_KINDS, METHODS, MethodInput
 from privcov.estimators.glasso import FLOOR, TUNINGS, Glasso, Solved
 from privcov.estimators.mechanisms import LeastNoise
 from privcov.measurements.labels import CLASSES
-from privcov.measurements.moment import ALL_CENTRES, Measured
+from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
 from privcov.measurements.noise_theory.forms import law_of, moments_of, relative_count_std
 from privcov.postprocess.edge_test import EdgeTest, edge_test, on_graph
 from privcov.postprocess.lambda_choice import RULES
@@ -90,14 +90,14 @@ class AutoPrecision(Glasso):
 
     mechanism = LeastNoise()
 
-    def tested(self, ask: MethodInput, noisy_moment: Measured) -> EdgeTest | None:
+    def tested(self, ask: MethodInput, noisy_moment: NoisyMoment) -> EdgeTest | None:
         """Test every pair of columns for an edge.
 
         Parameters
         ----------
         ask : MethodInput
             The input of the run.
-        noisy_moment : Measured
+        noisy_moment : NoisyMoment
             The noisy moment, without class sums.
 
         Returns
@@ -120,7 +120,7 @@ class AutoPrecision(Glasso):
         return OTHERWISE if self.rule == TESTED else self.rule
 
     def choose_precision(
-        self, ask: MethodInput, noisy_moment: Measured, solution: Solved
+        self, ask: MethodInput, noisy_moment: NoisyMoment, solution: Solved
     ) -> tuple[np.ndarray, tuple[str, ...]]:
         """Return the matrix of largest likelihood on the edges of the test, or that of a lambda rule."""
         by_test = self.rule == TESTED and ask.tuning == "released"

@@ -14,7 +14,7 @@ from privcov.core.guarantees import KINDS, ApproxDP, BudgetShare, Event, Guarant
 from privcov.core.parameters import Checked, Spec, specs
 from privcov.core.registry import Registry
 from privcov.measurements.labels import CLASSES, class_list
-from privcov.measurements.moment import CENTRES, Measured, measure_moment
+from privcov.measurements.moment import CENTRES, NoisyMoment, measure_moment
 from privcov.measurements.norm_histogram import search_row_bound
 from privcov.postprocess.fit import Fit
 from privcov.postprocess.joint import Moments
@@ -99,7 +99,7 @@ class Request:
     matters: str = "both"
     search: float = 0.0
 
-    def carried_out(self, ask: MethodInput) -> Measured:
+    def carried_out(self, ask: MethodInput) -> NoisyMoment:
         """Measure what is requested, on rows that are not private."""
         rows, share, search = ask.dataset, self.share, None
         how: dict[str, Any] = {"rng": ask.rng, "relation": ask.relation}
@@ -187,7 +187,7 @@ class Outcome:
     ``noisy_moment``, in the order in which they touched the rows. count: noisy number of rows, where n is not public.
     """
 
-    noisy_moment: Measured | None
+    noisy_moment: NoisyMoment | None
     moments: Moments
     precision: np.ndarray | None = None
     path: tuple[Fit, ...] | None = None
@@ -221,7 +221,7 @@ class Method(Checked):
         """
         raise OtherSteps(f"{self.card.label} looks at the rows in other steps than one measurement of the moments.")
 
-    def finish(self, ask: MethodInput, noisy_moment: Measured) -> Outcome:
+    def finish(self, ask: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Compute the result from what was measured for `request`; OtherSteps where the method needs more.
 
         It is post-processing.
@@ -232,7 +232,7 @@ class Method(Checked):
         """Return what a run does to the rows, in order."""
         return self.run(ask).events
 
-    def noisy_moment(self, ask: MethodInput) -> Measured | None:
+    def noisy_moment(self, ask: MethodInput) -> NoisyMoment | None:
         """Return the one noisy matrix of a run on rows that are not private; None where the method has other steps."""
         outcome = self.run(ask)
         return None if outcome.steps else outcome.noisy_moment
@@ -241,11 +241,11 @@ class Method(Checked):
 class OneMeasurement(Method):
     """Base of the methods that measure once, by `request` or `measure`, and post-process in `finish`."""
 
-    def measure(self, ask: MethodInput) -> Measured:
+    def measure(self, ask: MethodInput) -> NoisyMoment:
         """Measure what `request` states, on rows that are not private."""
         return self.request(ask).carried_out(ask)
 
-    def noisy_moment(self, ask: MethodInput) -> Measured | None:
+    def noisy_moment(self, ask: MethodInput) -> NoisyMoment | None:
         """Measure, without finishing."""
         return self.measure(ask)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from privcov.estimators.base import ALL_KINDS, METHODS, MethodInput, OneMeasurement, Outcome
 from privcov.measurements.diagonal import measure_diagonal
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess.joint import Moments, unpack
 
 
@@ -38,11 +38,11 @@ class Diagonal(OneMeasurement):
     The whole guarantee, in one measurement.
     """
 
-    def measure(self, ask: MethodInput) -> Measured:
+    def measure(self, ask: MethodInput) -> NoisyMoment:
         """Measure the diagonal (and the mean) with noise."""
         return measure_diagonal(ask.dataset, ask.guarantee, centre=ask.centre, rng=ask.rng)
 
-    def finish(self, ask: MethodInput, noisy_moment: Measured) -> Outcome:
+    def finish(self, ask: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Return the moments of unrelated columns."""
         moments = unpack(noisy_moment.matrix, centre=ask.centre, row_bound=noisy_moment.row_bound)
 

@@ -15,7 +15,7 @@ from privcov.core.parameters import parameter
 from privcov.estimators.base import MethodInput, Outcome
 from privcov.estimators.mechanisms import Mechanical
 from privcov.estimators.precision import fission_halves, target
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess.feasibility import Infeasible, diagnose
 from privcov.postprocess.fit import Fit
 from privcov.postprocess.glasso import has_descent, lambda_max, solve_path
@@ -90,7 +90,7 @@ class Glasso(Mechanical):
         help="Certified gap per variable: screen 1e-6 nats, print 1e-7.",
     )
 
-    def finish(self, ask: MethodInput, noisy_moment: Measured) -> Outcome:
+    def finish(self, ask: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Repair the noisy matrix, solve the path and choose a matrix."""
         solution = self.solve(ask, noisy_moment)
         precision, choice_notes = self.choose_precision(ask, noisy_moment, solution)
@@ -114,7 +114,7 @@ class Glasso(Mechanical):
         """The rule that chooses lambda under tuning "released"."""
         return self.rule
 
-    def solve(self, ask: MethodInput, noisy_moment: Measured) -> Solved:
+    def solve(self, ask: MethodInput, noisy_moment: NoisyMoment) -> Solved:
         """Repair the noisy matrix and solve the path, without choosing lambda; ValueError where none has an answer."""
         published = ask.calibration != "sound"
         if published:
@@ -130,7 +130,7 @@ class Glasso(Mechanical):
             raise ValueError(f"The graphical lasso failed on the noisy matrix: {_cause(path, s, published)}")
         return Solved(clipped, s, path, notes)
 
-    def _position(self, ask: MethodInput, noisy_moment: Measured, solution: Solved) -> tuple[str, int]:
+    def _position(self, ask: MethodInput, noisy_moment: NoisyMoment, solution: Solved) -> tuple[str, int]:
         """Return the rule, "chosen" without one, and the position of its lambda on the path."""
         published, path, s = ask.calibration != "sound", solution.path, solution.s
         lambdas = [fit.lam for fit in path]
@@ -150,7 +150,7 @@ class Glasso(Mechanical):
         positions = choices(path, s, noisy_moment.distribution.off_diagonal_std, noisy_moment.rows, scores=scores)
         return self.lambda_rule, positions[self.lambda_rule]
 
-    def _repaired(self, noisy_moment: Measured) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    def _repaired(self, noisy_moment: NoisyMoment) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
         """Return the matrix for the moments, the matrix for the lasso, and what was done."""
         whole = noisy_moment.matrix
         clipped = whole if self.repair == "none" else clip_psd(whole)
@@ -167,12 +167,12 @@ class Glasso(Mechanical):
         """Return one half of a fission, repaired like the matrix itself where it has a variance."""
         return repair_for_lasso(half, self.repair, FLOOR).matrix if np.trace(half) > 0 else half
 
-    def as_printed(self, noisy_moment: Measured) -> np.ndarray:
+    def as_printed(self, noisy_moment: NoisyMoment) -> np.ndarray:
         """Return the matrix that the paper's lasso gets."""
         return noisy_moment.matrix
 
     def path_as_published(
-        self, s: np.ndarray, noisy_moment: Measured, ask: MethodInput
+        self, s: np.ndarray, noisy_moment: NoisyMoment, ask: MethodInput
     ) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
         """Solve the path of the problem that Wang et al. 2018 prints, and return it with notes.
 
@@ -196,7 +196,7 @@ class Glasso(Mechanical):
         return path, notes
 
     def choose_precision(
-        self, ask: MethodInput, noisy_moment: Measured, solution: Solved
+        self, ask: MethodInput, noisy_moment: NoisyMoment, solution: Solved
     ) -> tuple[np.ndarray, tuple[str, ...]]:
         """Return the precision matrix of the release, unit-ball units, and notes."""
         rule, best = self._position(ask, noisy_moment, solution)

@@ -16,7 +16,7 @@ import numpy as np
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, BudgetShare, GaussianDP, Guarantee, Kind, NoPrivacy, PureDP, ZCDP
 from privcov.estimators.base import MethodInput, OneMeasurement, OtherSteps, Request
-from privcov.measurements.moment import ANCHOR_SQUARED, Measured, sensitivity
+from privcov.measurements.moment import ANCHOR_SQUARED, NoisyMoment, sensitivity
 from privcov.measurements.wishart import measure_wishart
 
 SOUND = "right sensitivity, exact calibration, rounded to the safe side"
@@ -78,7 +78,7 @@ class Noise:
         """Return what is to be measured, from public facts; raise OtherSteps where private rows cannot have it."""
         raise NotImplementedError
 
-    def measure(self, ask: MethodInput) -> Measured:
+    def measure(self, ask: MethodInput) -> NoisyMoment:
         """Measure the noisy matrix, on rows that are not private."""
         return self.request(ask).carried_out(ask)
 
@@ -137,21 +137,21 @@ class WishartNoise(Noise):
         """Raise OtherSteps: private rows never get this noise."""
         raise OtherSteps("A single Wishart matrix is not among the noises of private rows.")
 
-    def measure(self, ask: MethodInput) -> Measured:
+    def measure(self, ask: MethodInput) -> NoisyMoment:
         """Measure the noisy matrix."""
         noise = self.sound if ask.calibration == "sound" else self.printed
         assert noise is not None
         return measure_wishart(ask.dataset, **noise(ask.guarantee), centre=ask.centre, rng=ask.rng)
 
 
-def with_mean(noisy_moment: Measured) -> np.ndarray:
+def with_mean(noisy_moment: NoisyMoment) -> np.ndarray:
     """Return the matrix as Wang et al. 2018 prints it, with the mean m C I of the noise; anchors keep their counts."""
     diagonal = np.full(len(noisy_moment.matrix), noisy_moment.distribution.removed_mean)
     diagonal[noisy_moment.distribution.dimension :] = 0.0
     return noisy_moment.matrix + np.diag(diagonal)
 
 
-def mean_left_in(noisy_moment: Measured) -> tuple[str, ...]:
+def mean_left_in(noisy_moment: NoisyMoment) -> tuple[str, ...]:
     """Return the note that the published form leaves the mean of its noise on the diagonal."""
     bias = noisy_moment.distribution.removed_mean * noisy_moment.row_bound**2
     return (f"As published, the mean of the noise stays on the diagonal: {bias:.4g}.",) if bias else ()
@@ -184,6 +184,6 @@ class Mechanical(OneMeasurement):
         """Return the request of the mechanism."""
         return self.mechanism.request(ask)
 
-    def measure(self, ask: MethodInput) -> Measured:
+    def measure(self, ask: MethodInput) -> NoisyMoment:
         """Measure by the mechanism."""
         return self.mechanism.measure(ask)

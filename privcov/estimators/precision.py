@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.lambda_choice import FISSION_GAIN
 from privcov.postprocess.threshold import sampling_noise
@@ -17,7 +17,7 @@ def target(matrix: np.ndarray, centre: str, k: int = 1) -> np.ndarray:
     return unpack(matrix, centre=centre, row_bound=1.0, n_anchors=k).target
 
 
-def fission_halves(noisy_moment: Measured, rng: np.random.Generator) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
+def fission_halves(noisy_moment: NoisyMoment, rng: np.random.Generator) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
     """Return a sampler of (T1, T2) = target(M + g Z), target(M - Z / g), each with g Y or -Y / g on top.
 
     Z is a draw of the privacy noise, whose distribution is known exactly; Y has the covariance of the sampling error of

@@ -10,7 +10,7 @@ from privcov.core.guarantees import RELATIONS, ApproxDP, ZCDP
 from privcov.core.parameters import parameter
 from privcov.estimators.base import METHODS, MethodInput, Outcome
 from privcov.estimators.mechanisms import Mechanical, Mechanism
-from privcov.measurements.moment import ALL_CENTRES, Measured
+from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import project_trace
 
@@ -58,7 +58,7 @@ class Projection(Mechanical):
 
     mechanism = Mechanism("free-trace")
 
-    def finish(self, ask: MethodInput, noisy_moment: Measured) -> Outcome:
+    def finish(self, ask: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Return the moments of the nearest positive semi-definite matrix whose trace is not too large."""
         largest = noisy_moment.top  # rows of the unit ball: no trace is larger
         trace = float(np.trace(noisy_moment.matrix)) if self.trace == "released" else largest

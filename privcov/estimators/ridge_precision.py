@@ -13,7 +13,7 @@ from privcov.core.parameters import parameter
 from privcov.estimators.base import METHODS, MethodInput, OneMeasurement, Outcome, Request
 from privcov.estimators.mechanisms import SOUND, printed_share
 from privcov.estimators.precision import fission_halves, target
-from privcov.measurements.moment import ALL_CENTRES, Measured
+from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.lambda_choice import fission_scores
 from privcov.postprocess.ridge import ridge_path, ridge_precision
@@ -87,7 +87,7 @@ class RidgePrecision(OneMeasurement):
             return Request(ask.guarantee, "free-trace")
         return Request(self._printed(ask), "upper-triangle")
 
-    def finish(self, ask: MethodInput, noisy_moment: Measured) -> Outcome:
+    def finish(self, ask: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Repair the noisy matrix, choose the penalty, and invert with the ridge."""
         published = ask.calibration != "sound"
         repaired = noisy_moment.matrix if published else clip_psd(noisy_moment.matrix)
@@ -116,7 +116,7 @@ class RidgePrecision(OneMeasurement):
 
         return printed_share(ask, {ask.calibration: (ApproxDP, scale)}, "triangle", accounting.gaussian_scale)
 
-    def _penalty(self, ask: MethodInput, noisy_moment: Measured, d: int) -> tuple[float, tuple[str, ...]]:
+    def _penalty(self, ask: MethodInput, noisy_moment: NoisyMoment, d: int) -> tuple[float, tuple[str, ...]]:
         lambdas = [ridge_lambda(x, d) for x in PENALTIES]
         if ask.tuning == "released" and ask.calibration == "sound":
             halves = fission_halves(noisy_moment, ask.rng)

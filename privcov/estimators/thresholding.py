@@ -27,7 +27,7 @@ from privcov.estimators.papers.threshold_noise import (
     target,
     unit_moments,
 )
-from privcov.measurements.moment import Measured, sensitivity
+from privcov.measurements.moment import NoisyMoment, sensitivity
 from privcov.postprocess import threshold as cutting
 from privcov.postprocess.joint import Moments
 from privcov.postprocess.spectrum import clip_psd
@@ -64,7 +64,7 @@ class Thresholding(OneMeasurement):
         help="Free. shrink: variances pulled to their mean by what the known noise spread them. keep: as measured.",
     )
 
-    def finish(self, ask: MethodInput, noisy_moment: Measured) -> Outcome:
+    def finish(self, ask: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Choose a cut, cut, and make the matrix positive semi-definite."""
         published = ask.calibration != "sound"
         whole = unit_moments(noisy_moment.matrix, noisy_moment)
@@ -118,7 +118,7 @@ class Thresholding(OneMeasurement):
         return GaussianDP(self.true_sensitivity(ask) / self.printed_std(ask))
 
     def _cut_as_printed(
-        self, noisy: np.ndarray, noisy_moment: Measured, constant: float, ask: MethodInput
+        self, noisy: np.ndarray, noisy_moment: NoisyMoment, constant: float, ask: MethodInput
     ) -> tuple[np.ndarray, tuple[str, ...]]:
         """Cut every entry, the diagonal too, with one threshold; return the matrix and notes."""
         sigma = 0.0 if isinstance(ask.guarantee, NoPrivacy) else self.printed_std(ask)
@@ -190,7 +190,7 @@ def papers_threshold(constant: float, std: Std, d: int, rows: float) -> Std:
 
 
 def cut_by_rule(
-    rule: str, noisy: np.ndarray, whole: Moments, noisy_moment: Measured, constant: float
+    rule: str, noisy: np.ndarray, whole: Moments, noisy_moment: NoisyMoment, constant: float
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Cut the off-diagonal entries by a rule."""
     noise = off_diagonal_variance(whole, noisy_moment)

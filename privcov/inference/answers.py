@@ -23,11 +23,11 @@ from privcov.inference.unbiased import (
     Intervals,
     Measurement,
     UnbiasedMoments,
-    known_of,
     positions_of,
+    unbiased_moments,
 )
 from privcov.measurements.exact.reading import read_sum
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess.edge_test import discoveries
 from privcov.releases.release import Release
 
@@ -76,7 +76,7 @@ class ReleaseAnswers:
     Parameters
     ----------
     moments : UnbiasedMoments
-        From `known_of`.
+        From `unbiased_moments`.
     level : float
         Nominal coverage of every interval.
     kurtosis : float
@@ -554,7 +554,7 @@ class ReleaseAnswers:
         means = np.where(classes.small[:, None], np.nan, self.origin + scale * classes.means.T)
         return Groups(self.classes, classes.shares, means, within * np.outer(scale, scale))
 
-    def _class_sums(self) -> Measured:
+    def _class_sums(self) -> NoisyMoment:
         """Return the moment with its class sums."""
         if len(self.classes) < 2:
             raise ValueError(
@@ -718,7 +718,7 @@ def answers(x: Release | Measurement, *, level: float = 0.95, kurtosis: float = 
     """
     level = checks.in_range("level", level, 0.5, 0.999, "Write 0.95 for 95 %.")
     kurtosis = checks.in_range("kurtosis", kurtosis, 0.0, 300.0)
-    moments = known_of(x)
+    moments = unbiased_moments(x)
     if moments.total is not None:
         names, release = tuple(moments.total.facts.classes), None
     else:

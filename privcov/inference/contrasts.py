@@ -39,7 +39,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov.inference.unbiased import NO_GROUPS, NO_MEAN, ONE_COLUMN, SMALL_CLASS, Intervals, UnbiasedMoments, within
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import COUPLED, coupled_moments
 
 LEAST = 3.0  # standard deviations of its noise that the share of a class must have
@@ -66,7 +66,7 @@ class Classes:
         return self.shares < LEAST * math.sqrt(self.of_count + max(self.shared, 0.0))
 
 
-def classes_of(whole: Measured, d: int) -> Classes:
+def classes_of(whole: NoisyMoment, d: int) -> Classes:
     """Return what a moment with class sums says of the classes."""
     noise, r, square = whole.distribution, whole.row_bound, whole.anchor_squared
     first, k = noise.dimension, noise.n_anchors
@@ -82,7 +82,7 @@ def classes_of(whole: Measured, d: int) -> Classes:
     return Classes(shares, means, of_sum, of_count, shared)
 
 
-def within_of(moments: UnbiasedMoments, whole: Measured) -> tuple[Classes, np.ndarray]:
+def within_of(moments: UnbiasedMoments, whole: NoisyMoment) -> tuple[Classes, np.ndarray]:
     """Return the classes and the covariance within them.
 
     W = S - sum_c p_c (m_c m_c' - (v_t / p_c^2) I), S the second moment: the square of a noisy mean is too large by
@@ -99,7 +99,7 @@ def within_of(moments: UnbiasedMoments, whole: Measured) -> tuple[Classes, np.nd
     return classes, within * (moments.rows / max(moments.rows - int(usable.sum()), 1.0))
 
 
-def contrast(moments: UnbiasedMoments, whole: Measured, a: int, b: int, level: float) -> Intervals:
+def contrast(moments: UnbiasedMoments, whole: NoisyMoment, a: int, b: int, level: float) -> Intervals:
     """Return the interval of the mean of class a less that of class b, in working units, as derived above."""
     d, r, classes = moments.d, whole.row_bound, classes_of(whole, moments.d)
     shares, means, of_sum, of_count, shared = (

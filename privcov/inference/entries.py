@@ -42,8 +42,8 @@ deviations, (s + |r| (s_i + s_j) / 2)^2 with s^2 the bound of the covariance ove
 
 The test of r = 0 is the test of c_ij = 0; its noise is one entry, whose law is exact.
 
-A correlation takes `ReleaseAnswers.correlations`, `unbiased.known_of_sum` (the unbiased moments of the stored
-whole numbers), `correlations` here, and `noise_theory.forms` for the variance N(A) of a linear form of the noise.
+A correlation takes `ReleaseAnswers.correlations`, `unbiased.unbiased_moments_of_sum` (of the stored whole numbers),
+`correlations` here, and `noise_theory.forms` for the variance N(A) of a linear form of the noise.
 """
 
 from __future__ import annotations

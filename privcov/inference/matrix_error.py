@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numpy as np
 
 from privcov.core.randomness import stream
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess.matrices import Noisy, unbiased
 
 _STEP = 0.3
@@ -28,8 +28,10 @@ _TOLD = 0.1  # the largest deviation of the squared error, as a part of the squa
 _SURE = 2.0  # deviations that are added to the squared error and taken from the squared norm
 
 
-def matrix_error(noisy_moment: Measured, noisy: Noisy, covariance: Callable[[Measured], np.ndarray]) -> float | None:
-    """Return how large the relative Frobenius error of ``covariance(measured)`` is at most, in working units.
+def matrix_error(
+    noisy_moment: NoisyMoment, noisy: Noisy, covariance: Callable[[NoisyMoment], np.ndarray]
+) -> float | None:
+    """Return how large the relative Frobenius error of ``covariance(noisy_moment)`` is at most, in working units.
 
     At most: two standard deviations are added to the estimated square and taken from the squared norm. None where the
     noise is too strong to tell, and where missing cells are measured. The error is to the covariance of the rows as

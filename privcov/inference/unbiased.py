@@ -17,7 +17,7 @@ import numpy as np
 from privcov.core import checks
 from privcov.measurements.exact.moment import NoisySum
 from privcov.measurements.exact.reading import count_std, read_sum
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise_theory.forms import Law, law_of, moments_of, relative_count_std
 from privcov.measurements.noise_theory.tails import quantile
 from privcov.postprocess.available_cases import Available, available_cases
@@ -103,7 +103,7 @@ class UnbiasedMoments:
     law: Law
     scale: np.ndarray
     origin: np.ndarray
-    noisy_moment: Measured
+    noisy_moment: NoisyMoment
     available: Available | None = None
     total: NoisySum | None = None
     two: TwoValues | None = None
@@ -231,11 +231,11 @@ def within(line: tuple[Any, Any], error: Sequence[Any], z: Any) -> tuple[Any, An
     return (-b - root) / a, (-b + root) / a, bounded
 
 
-def known_of(x: Release | Measurement) -> UnbiasedMoments:
+def unbiased_moments(x: Release | Measurement) -> UnbiasedMoments:
     """Return what is known from a release or an opened bundle."""
     total = getattr(x, "measurement", None)
     if isinstance(total, NoisySum):
-        return known_of_sum(total)
+        return unbiased_moments_of_sum(total)
     if not isinstance(x, Release):
         raise TypeError(
             f"x must be a release or an opened bundle, got {type(x).__name__}. Release a table with privcov.release or "
@@ -248,25 +248,25 @@ def known_of(x: Release | Measurement) -> UnbiasedMoments:
         )
     noisy_moment = merge_class_anchors(x.raw)
     relative = relative_count_std(noisy_moment)
-    moments = known_from(
+    moments = combine_moments(
         noisy_moment, relative, noisy_moment.rows, x.columns, np.array(x.scale), np.array(x.origin), None
     )
     two = two_values(x.kinds, typed_units(x.kinds).with_row_bound(x.row_bound)) if x.kinds else None
     return dataclasses.replace(moments, two=two)
 
 
-def known_of_sum(total: NoisySum) -> UnbiasedMoments:
+def unbiased_moments_of_sum(total: NoisySum) -> UnbiasedMoments:
     """Return what is known from a private measurement."""
     noisy_moment, facts = read_sum(total, "joint"), total.facts
     relative = 0.0 if noisy_moment.count is None else count_std(total) / noisy_moment.count
     rows = noisy_moment.rows / facts.rows_per_person
-    moments = known_from(
+    moments = combine_moments(
         noisy_moment, relative, rows, facts.columns, np.array(facts.scale), np.array(facts.origin), total
     )
     return dataclasses.replace(moments, two=two_values(facts.kinds, facts.units, facts.missing))
 
 
-def merge_class_anchors(noisy_moment: Measured) -> Measured:
+def merge_class_anchors(noisy_moment: NoisyMoment) -> NoisyMoment:
     """Return a measurement with class sums as one with the mean alone, as `exact_reading.read_sum` reads it."""
     k, d = noisy_moment.distribution.n_anchors, noisy_moment.distribution.dimension
     if k < 2:
@@ -278,8 +278,8 @@ def merge_class_anchors(noisy_moment: Measured) -> Measured:
     return dataclasses.replace(noisy_moment, matrix=matrix, distribution=noise, centre="joint")
 
 
-def known_from(
-    noisy_moment: Measured,
+def combine_moments(
+    noisy_moment: NoisyMoment,
     relative: float,
     rows: float,
     columns: tuple[str, ...],

@@ -12,12 +12,12 @@ import numpy as np
 
 from privcov.core import accounting, checks
 from privcov.core.guarantees import BudgetShare, Event, PureDP
-from privcov.measurements.moment import ANCHOR_SQUARED, CENTRES, Measured, clipped_moment, rounded_up, sensitivity
+from privcov.measurements.moment import ANCHOR_SQUARED, CENTRES, NoisyMoment, clipped_moment, rounded_up, sensitivity
 from privcov.measurements.noise import NoiseDistribution
 from privcov.tables.dataset import Dataset
 
 
-def measure_diagonal(dataset: Dataset, share: BudgetShare, *, centre: str, rng: np.random.Generator) -> Measured:
+def measure_diagonal(dataset: Dataset, share: BudgetShare, *, centre: str, rng: np.random.Generator) -> NoisyMoment:
     """Clip the rows and return the diagonal of their second moment, and the mean, with noise.
 
     Guarantee: the share, replace-one. Spends: the whole share. Source: own proof, in the docstring of the module.
@@ -49,4 +49,4 @@ def measure_diagonal(dataset: Dataset, share: BudgetShare, *, centre: str, rng: 
             proof="privcov/measurements/diagonal.py",
             law="laplace" if laplace else "isotropic",
         )
-    return Measured(np.where(keep, exact + draw, 0.0), distribution, event, centre, n, dataset.row_bound)
+    return NoisyMoment(np.where(keep, exact + draw, 0.0), distribution, event, centre, n, dataset.row_bound)

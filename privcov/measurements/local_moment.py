@@ -20,7 +20,7 @@ import numpy as np
 from privcov.core import accounting, checks
 from privcov.core.guarantees import BudgetShare, Event
 from privcov.measurements.labels import count_anchors
-from privcov.measurements.moment import STATISTICS, Measured, clipped_moment, sensitivity
+from privcov.measurements.moment import STATISTICS, NoisyMoment, clipped_moment, sensitivity
 from privcov.measurements.noise import NoiseDistribution
 from privcov.tables.dataset import Dataset
 
@@ -35,7 +35,7 @@ def report_sensitivity(d: int, *, shape: str, n_anchors: int) -> float:
 
 def measure_reports(
     dataset: Dataset, share: BudgetShare, *, centre: str, shape: str, rng: np.random.Generator
-) -> Measured:
+) -> NoisyMoment:
     """Return the average of the noisy reports of n users.
 
     Guarantee: the share, to every user, against every other party, the server included: any two rows of the user are
@@ -62,4 +62,4 @@ def measure_reports(
             law=shape,
         )
     matrix = clipped_moment(dataset, n_anchors=n_anchors) + distribution.draw(rng)
-    return Measured(matrix, distribution, event, centre, dataset.n, dataset.row_bound)
+    return NoisyMoment(matrix, distribution, event, centre, dataset.n, dataset.row_bound)

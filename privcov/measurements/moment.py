@@ -78,7 +78,7 @@ ASKED_SHAPES = ("upper-triangle", "isotropic", "free-trace", "laplace", "wishart
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class NoisyMoment:
     """A noisy moment matrix in unit-ball units, with what is public about it.
 
     matrix: unbiased for the moment of the clipped rows; where n is not public, the unbiased sum divided by ``count``.
@@ -235,7 +235,7 @@ def measure_moment(
     name: str = "matrix",
     relation: str = "replace-one",
     matters: str = BOTH,
-) -> Measured:
+) -> NoisyMoment:
     """Clip the rows, compute their moment and add noise.
 
     Guarantee: the share, under the named neighbouring relation. Spends: the whole share. Source: own proofs: the
@@ -278,7 +278,7 @@ def measure_moment(
         )
     exact, noise = clipped_moment(dataset, n_anchors=n_anchors, anchor_squared=s2), distribution.draw(rng)
     if not unknown:
-        return Measured(exact + noise, distribution, event, centre, dataset.n, dataset.row_bound, anchor_squared=s2)
+        return NoisyMoment(exact + noise, distribution, event, centre, dataset.n, dataset.row_bound, anchor_squared=s2)
     total = dataset.n * exact + noise
     count = max(np.trace(total[dataset.d :, dataset.d :]) / ANCHOR_SQUARED, 1.0)
     matrix, distribution = total / count, dataclasses.replace(distribution, scale=scale / count, corner=False)
@@ -286,4 +286,4 @@ def measure_moment(
         matrix[-1, -1] = ANCHOR_SQUARED  # what the division gives, unless the count was raised to 1
     if centre in ("none", "zero"):  # the mean was measured for the count only, so its row is not kept
         matrix, distribution = matrix[:-1, :-1], dataclasses.replace(distribution, n_anchors=0)
-    return Measured(matrix, distribution, event, centre, None, dataset.row_bound, count)
+    return NoisyMoment(matrix, distribution, event, centre, None, dataset.row_bound, count)

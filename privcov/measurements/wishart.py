@@ -34,7 +34,7 @@ from privcov.core import checks
 from privcov.core.guarantees import ApproxDP, Event, Guarantee, NoPrivacy, PureDP
 from privcov.core.wishart_curve import LARGEST_EPSILON, LARGEST_FREEDOM, wishart_freedom
 from privcov.measurements.labels import count_anchors
-from privcov.measurements.moment import ANCHOR_SQUARED, STATISTICS, Measured, clipped_moment, rounded_up
+from privcov.measurements.moment import ANCHOR_SQUARED, STATISTICS, NoisyMoment, clipped_moment, rounded_up
 from privcov.measurements.noise import NoiseDistribution
 from privcov.tables.dataset import Dataset
 
@@ -72,7 +72,9 @@ def approx_noise_sound(guarantee: Guarantee) -> dict:
     return {"freedom": wishart_freedom(epsilon, guarantee.delta, UNIT_RATIO), "ratio": UNIT_RATIO}
 
 
-def measure_wishart(dataset: Dataset, *, freedom: int, ratio: float, centre: str, rng: np.random.Generator) -> Measured:
+def measure_wishart(
+    dataset: Dataset, *, freedom: int, ratio: float, centre: str, rng: np.random.Generator
+) -> NoisyMoment:
     """Clip the rows, compute their moment, add Wishart noise and subtract its mean.
 
     Guarantee: the (epsilon, delta) curve of the event, see wishart_curve.py; replace-one, n public. Spends: that whole
@@ -85,7 +87,7 @@ def measure_wishart(dataset: Dataset, *, freedom: int, ratio: float, centre: str
     delta = rounded_up(1 + ANCHOR_SQUARED if n_anchors else 1.0, d, n)
     exact = clipped_moment(dataset, n_anchors=n_anchors)
     if not freedom:
-        return Measured(
+        return NoisyMoment(
             exact, NoiseDistribution("wishart", 0.0, d, n_anchors, freedom=2), None, centre, n, dataset.row_bound
         )
     checks.in_range("freedom", freedom, 2, 1e9, "Wishart noise has a density only for m > d.")
@@ -101,4 +103,4 @@ def measure_wishart(dataset: Dataset, *, freedom: int, ratio: float, centre: str
         law=f"m = {distribution.degrees:g}",
         freedom=float(freedom),
     )
-    return Measured(exact + distribution.draw(rng), distribution, event, centre, n, dataset.row_bound)
+    return NoisyMoment(exact + distribution.draw(rng), distribution, event, centre, n, dataset.row_bound)

@@ -14,7 +14,7 @@ import numpy as np
 from privcov.core import checks
 from privcov.estimators.additive import available_of
 from privcov.estimators.precision import target
-from privcov.inference.unbiased import known_of
+from privcov.inference.unbiased import unbiased_moments
 from privcov.metrics.errors import matrix_norm, without_noise
 from privcov.postprocess.edge_test import edge_test
 from privcov.postprocess.fit import Fit
@@ -245,7 +245,7 @@ def solved(matrix: np.ndarray, lam: float, *, penalise_diagonal: bool = False) -
 
 def tested_states(rel: Release) -> np.ndarray:
     """Return the edge test's state of every pair: an edge, no relevant edge, or undecided."""
-    moments = known_of(rel)
+    moments = unbiased_moments(rel)
     test = edge_test(moments.covariance, moments.centre, moments.rows, moments.law)
     none = np.zeros((moments.d, moments.d), dtype=np.int8)
     return none if test is None else test.states(float(rel.parameters["rate"]))

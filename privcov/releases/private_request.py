@@ -22,7 +22,7 @@ from privcov.estimators.base import METHODS, Method, MethodCard, MethodInput, No
 from privcov.measurements.exact.moment import NoisySum, planned_events, settled
 from privcov.measurements.exact.norm_counts import halvings_of, shares
 from privcov.measurements.exact.reading import noise_of, read_sum
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import NoiseDistribution
 from privcov.releases.public import TUNINGS, build_method, check_centre, check_choices, in_units_of_data, remedy_of
 from privcov.releases.release import Release
@@ -94,13 +94,13 @@ class PrivateRequest:
         """Return the release that the method makes of the measurement; post-processing."""
         return self.of_measured(read_sum(noisy, self.input.centre), noisy.facts)
 
-    def of_measured(self, measurement: Measured, facts: PublicFacts) -> Release:
+    def of_measured(self, measurement: NoisyMoment, facts: PublicFacts) -> Release:
         """Return the release that the method makes of a noisy moment of a table with these facts."""
         inputs = dataclasses.replace(self._afresh(), facts=facts)
         rel = in_units_of_data(self.method, inputs, self.method.finish(inputs, measurement))
         return Release(**vars(rel) | {"neighbours": inputs.facts.neighbours})
 
-    def covariance_of(self, measurement: Measured) -> np.ndarray:
+    def covariance_of(self, measurement: NoisyMoment) -> np.ndarray:
         """Return the covariance of that release, in the data's units."""
         covariance = self.of_measured(measurement, self.input.facts).covariance
         assert covariance is not None, "the mean was measured"

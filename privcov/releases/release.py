@@ -20,7 +20,7 @@ from privcov.measurements.exact.integer_gram import UNIT, flag_weight
 from privcov.measurements.exact.moment import NoisySum
 from privcov.measurements.exact.reading import flags_of
 from privcov.measurements.exact.stored_sum import event_of
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.noise_theory.anchor import ANCHOR_SQUARED
 from privcov.measurements.norm_histogram import BINS, RowBoundSearch
@@ -111,7 +111,7 @@ class Release:
         About the public origin (zero without column bounds).
     mean : ndarray of shape (d,) or None
         None where it was not measured.
-    raw : Measured or None
+    raw : NoisyMoment or None
         The noisy matrix before post-processing, in unit-ball units, and its noise distribution; None where the method
         has no such matrix.
     path : tuple of Fit or None
@@ -176,7 +176,7 @@ class Release:
     precision: Held = Held()
     second_moment: Held = Held()
     mean: np.ndarray | None
-    raw: Measured | None
+    raw: NoisyMoment | None
     path: tuple[Fit, ...] | None
     notes: tuple[str, ...]
     count: float | None = None
@@ -536,7 +536,7 @@ def _stored_flags(flags: Flags) -> list:
     return [flags.columns, flags.count_std, *([] if weight == flag_weight(flags.d) else [weight])]
 
 
-def _raw(raw: dict, read: dict) -> Measured:
+def _raw(raw: dict, read: dict) -> NoisyMoment:
     distribution = NoiseDistribution.from_dict(raw["law"])
     for field in dataclasses.fields(distribution):
         value = getattr(distribution, field.name)
@@ -569,7 +569,7 @@ def _raw(raw: dict, read: dict) -> Measured:
         if norms.share != "norms" or set(search_fields) != {"counts", "halvings", "steps", "event"}:
             raise ValueError("search must hold counts, halvings, steps and the event of the norms.")
         search = RowBoundSearch(tuple(search_fields["counts"]), halved, norms, steps)
-    return Measured(matrix, distribution, event, raw["centre"], n, bound, read.get("count"), square, flags, search)
+    return NoisyMoment(matrix, distribution, event, raw["centre"], n, bound, read.get("count"), square, flags, search)
 
 
 def _fit(fit: dict, shape: tuple[int, ...]) -> Fit:

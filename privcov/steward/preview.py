@@ -17,7 +17,7 @@ from scipy.special import ndtr, ndtri
 from privcov.core import accounting
 from privcov.core.guarantees import GaussianDP, Guarantee
 from privcov.measurements.exact.norm_counts import counts_event, halvings_of, norm_counts, shares
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.available_cases import available_cases
 from privcov.postprocess.joint import unpack
@@ -217,7 +217,7 @@ def simulated_release(
     ``rows``: number of rows, or persons, of the planned release.
     """
     facts = request.input.facts
-    moment = Measured(
+    moment = NoisyMoment(
         np.empty(0), law, request.event(), "joint", facts.n, facts.row_bound, count=None if facts.n else rows,
         anchor_squared=planned_anchor(facts, law.shape) ** 2,
     )  # fmt: skip

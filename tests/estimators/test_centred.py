@@ -5,7 +5,7 @@ import pytest
 
 import privcov
 from privcov.estimators.auto_cov import centred, shrunk_moments
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import NoiseDistribution
 
 S2 = 0.2
@@ -25,8 +25,8 @@ def made(d: int, length: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return 0.3 * covariance / np.trace(covariance), length * mean / np.linalg.norm(mean)
 
 
-def measured(matrix: np.ndarray, law: NoiseDistribution, centre: str) -> Measured:
-    return Measured(matrix, law, None, centre, 1000, 2.0, None, S2)
+def measured(matrix: np.ndarray, law: NoiseDistribution, centre: str) -> NoisyMoment:
+    return NoisyMoment(matrix, law, None, centre, 1000, 2.0, None, S2)
 
 
 def test_without_noise_it_is_the_covariance():

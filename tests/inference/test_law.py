@@ -11,9 +11,9 @@ import privcov
 from privcov.bundle.read import OpenedBundle
 from privcov.core.guarantees import PureDP, ZCDP
 from privcov.inference import entries, regression
-from privcov.inference.unbiased import known_from, known_of, merge_class_anchors
+from privcov.inference.unbiased import combine_moments, merge_class_anchors, unbiased_moments
 from privcov.measurements.exact.moment import measure_exactly
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.noise_theory import tails
 from privcov.measurements.noise_theory.forms import Law, law_of
@@ -45,15 +45,15 @@ def moment(covariance: np.ndarray, mean: np.ndarray, square: float) -> np.ndarra
     return np.block([[(covariance + np.outer(mean, mean)) / R**2, edge], [edge.T, np.array([[square]])]])
 
 
-def release(noise: NoiseDistribution, rng: np.random.Generator, square: float = 0.5) -> Measured:
+def release(noise: NoiseDistribution, rng: np.random.Generator, square: float = 0.5) -> NoisyMoment:
     """The measurement of rows with exactly this mean and covariance."""
     whole = moment(COVARIANCE, MEAN, square) + noise.draw(rng)
     whole[-1, -1] = square
-    return Measured(whole, noise, None, "joint", 10**9, R, anchor_squared=square)
+    return NoisyMoment(whole, noise, None, "joint", 10**9, R, anchor_squared=square)
 
 
-def covariance_of(measured: Measured) -> np.ndarray:
-    return known_from(measured, 0.0, 1e9, ("a", "b", "c", "d"), np.ones(D), np.zeros(D), None).covariance
+def covariance_of(measured: NoisyMoment) -> np.ndarray:
+    return combine_moments(measured, 0.0, 1e9, ("a", "b", "c", "d"), np.ones(D), np.zeros(D), None).covariance
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -74,7 +74,7 @@ def test_the_variance_of_a_form_is_that_of_the_draws(name):
 def test_the_law_is_that_of_the_distribution(name):
     """Without a mean the covariance is the block: the same number by another way, to rounding."""
     noise = dataclasses.replace(SHAPES[name], n_anchors=0)
-    measured = Measured(COVARIANCE / R**2, noise, None, "none", 100, R)
+    measured = NoisyMoment(COVARIANCE / R**2, noise, None, "none", 100, R)
     for seed in range(3):
         expected = R**4 * noise.form_variance(form(seed))
         assert law_of(measured).form_variance(form(seed), 0 * MEAN, COVARIANCE) == pytest.approx(expected)
@@ -97,7 +97,7 @@ def test_the_excess_kurtosis_of_an_entry(name):
     """20,000 draws with one seed: entries above and on the diagonal, within 0.35 of the formula."""
     rng, noise = np.random.default_rng(4), dataclasses.replace(SHAPES[name], n_anchors=0)
     drawn = np.array([noise.draw(rng) for _ in range(20_000)])
-    law = law_of(Measured(COVARIANCE, noise, None, "none", 100, R))
+    law = law_of(NoisyMoment(COVARIANCE, noise, None, "none", 100, R))
     off, on = stats.kurtosis(drawn[:, 0, 1]), stats.kurtosis(drawn[:, 1, 1])
     assert abs(off - float(law.excess(1.0, 0.0))) < 0.35
     assert abs(on - float(law.excess(1.0, 1.0))) < 0.6
@@ -127,7 +127,9 @@ def test_the_private_sampler_has_the_law(guarantee, shape, n_public):
     """
     rows = np.random.default_rng(0).uniform(0.2, 0.9, size=(400, 3))
     private = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 1)] * 3, name="t", n_public=n_public)
-    known = [known_of(OpenedBundle(measure_exactly(private, guarantee, shape=shape), {}, {}, ())) for _ in range(60)]
+    known = [
+        unbiased_moments(OpenedBundle(measure_exactly(private, guarantee, shape=shape), {}, {}, ())) for _ in range(60)
+    ]
     work = 2 * (rows - 0.5)
     truth = np.cov(work.T)
     a = form(2)[:3, :3]
@@ -221,7 +223,7 @@ def test_the_bias_of_noisy_regressors_is_the_sum_over_all_entries():
 def test_partial_correlations_at_once_are_those_of_one_pair_at_a_time():
     """The estimate and N(A_r) of the vectorised pairs, against the literal steps for one pair."""
     rng = np.random.default_rng(6)
-    known = known_from(
+    known = combine_moments(
         release(SHAPES["free diagonal"], rng), 0.0, 5_000.0, ("a", "b", "c", "d"), np.ones(D), np.zeros(D), None
     )
     part = regression._part(known, [0, 1, 2, 3])
@@ -240,7 +242,7 @@ def test_partial_correlations_at_once_are_those_of_one_pair_at_a_time():
 
 
 def test_the_noise_of_a_correlation_is_that_of_its_form():
-    known = known_from(
+    known = combine_moments(
         release(SHAPES["free diagonal"], np.random.default_rng(6)),
         0.02,
         5_000.0,

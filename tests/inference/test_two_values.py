@@ -14,7 +14,7 @@ from privcov import Dataset, Kind
 from privcov.core.guarantees import ZCDP
 from privcov.inference import entries, regression, spectrum
 from privcov.inference.answers import ReleaseAnswers
-from privcov.inference.unbiased import FOLLOWS, ONE_COLUMN, REASONS, known_of
+from privcov.inference.unbiased import FOLLOWS, ONE_COLUMN, REASONS, unbiased_moments
 from privcov.measurements.exact.moment import measure_exactly
 from privcov.measurements.noise_theory.forms import Law
 from privcov.releases.private_request import private_request
@@ -30,7 +30,7 @@ def known_with(p: np.ndarray, low=(0.0, 0.0), span=(1.0, 1.0)):
     covariance = (rows - mean).T @ ((rows - mean) * shares[:, None])
     kinds = {name: Kind("yes-no", values=("n", "y"), typical="n") for name in "ab"}
     data = Dataset.from_rows([["n", "y"], ["y", "n"]], columns=["a", "b"], kinds=kinds)
-    known = known_of(privcov.release(data, privcov.ZCDP(1.0), "gaussian-cov", random_state=0))
+    known = unbiased_moments(privcov.release(data, privcov.ZCDP(1.0), "gaussian-cov", random_state=0))
     two = dataclasses.replace(known.two, low=np.array(low), span=np.array(span))
     return dataclasses.replace(known, mean=mean, covariance=covariance, rows=1e6, law=QUIET, two=two), rows, shares
 
@@ -66,12 +66,12 @@ def test_two_values_are_known_from_the_declaration_and_so_is_that_rows_are_short
         "c": Kind("category", values=("p", "q")),
     }
     data = Dataset.from_rows([[0.2, "n", "p"], [0.4, "y", "q"]], columns=list("abc"), kinds=kinds)
-    known = known_of(privcov.release(data, privcov.ZCDP(1.0), "gaussian-cov", random_state=0))
+    known = unbiased_moments(privcov.release(data, privcov.ZCDP(1.0), "gaussian-cov", random_state=0))
     assert known.two.blocks == ((1,), (2, 3))
     assert known.span.tolist() == [0, 2, 1, 1]
     assert known.two.low.tolist() == [0, -1, 0, 0]
     short = data.with_row_bound(data.row_bound * 0.9)
-    short = known_of(privcov.release(short, privcov.ZCDP(1.0), "gaussian-cov", random_state=0))
+    short = unbiased_moments(privcov.release(short, privcov.ZCDP(1.0), "gaussian-cov", random_state=0))
     assert short.shortened.tolist() == [False, True, True, True]
     assert not known.shortened.any()
 
@@ -297,7 +297,7 @@ def test_the_bounds_of_shortened_rows_are_what_the_text_says():
     )
     data = Dataset.from_rows(frame, kinds=kinds)
     data = data.with_row_bound(data.row_bound * 0.8)
-    known = known_of(privcov.release(data, privcov.ZCDP(1e6), "gaussian-cov", random_state=1, centre="joint"))
+    known = unbiased_moments(privcov.release(data, privcov.ZCDP(1e6), "gaussian-cov", random_state=1, centre="joint"))
     v, q, few = np.diag(known.covariance), known.reach, entries._few(known)
     assert q[0] == 0
     assert q[1] == pytest.approx(max(known.mean[1] + 1, 1 - known.mean[1]) ** 2)
@@ -353,7 +353,7 @@ def test_the_square_of_a_row_with_a_number_varies_at_most_as_much_as_is_said(sha
     """Along 25 axes: of b + g, b of a yes-no and g of an independent Gaussian number, 4 l_b l_g is of both."""
     kinds = {"x": Kind("number", -9, 9), "y": Kind("yes-no", values=("n", "y"), typical="n")}
     data = Dataset.from_rows([[0.1, "n"], [0.2, "y"]], columns=["x", "y"], kinds=kinds)
-    known = known_of(privcov.release(data, privcov.ZCDP(1.0), "gaussian-cov", random_state=0))
+    known = unbiased_moments(privcov.release(data, privcov.ZCDP(1.0), "gaussian-cov", random_state=0))
     span, v = known.span[1], 0.25
     low, p = known.two.low[1], share
     own = p * (1 - p) * span**2

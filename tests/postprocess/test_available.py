@@ -16,7 +16,7 @@ from privcov.estimators.additive import available_of
 from privcov.measurements.exact import noise as exact_noise
 from privcov.measurements.exact.moment import measure_exactly
 from privcov.measurements.exact.reading import count_std, read_sum
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess.available_cases import available_cases
 from privcov.postprocess.matrices import derive
 from privcov.releases.private_request import private_request, usual_request, view
@@ -43,7 +43,7 @@ def private(x: np.ndarray, **facts) -> PrivateDataset:
     return PrivateDataset.from_rows(x, missing="pairs", name="t", **limits, **facts)
 
 
-def redrawn(exact: Measured, like: Measured, rng: np.random.Generator, count: float) -> Measured:
+def redrawn(exact: NoisyMoment, like: NoisyMoment, rng: np.random.Generator, count: float) -> NoisyMoment:
     """The exact moment with another draw of the noise, divided by a noisy number of rows where that is hidden."""
     matrix = exact.matrix + like.distribution.draw(rng)
     if count:

@@ -7,8 +7,8 @@ import pytest
 
 import privcov
 from privcov.core.guarantees import PureDP, ZCDP
-from privcov.inference.unbiased import known_of
-from privcov.measurements.moment import Measured
+from privcov.inference.unbiased import unbiased_moments
+from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.noise_theory.forms import Law, law_of
 from privcov.metrics.graphs import tested_states as states_of
@@ -49,7 +49,7 @@ def test_p_values_of_pure_noise_are_not_too_small(shape):
     """
     noise, d, n = NoiseDistribution(shape, 0.002, 5), 5, 10**9
     rng, clear = np.random.default_rng(3), np.triu_indices(5, 1)
-    measured = Measured(np.eye(d), noise, None, "none", n, 1.0)
+    measured = NoisyMoment(np.eye(d), noise, None, "none", n, 1.0)
     law, low = law_of(measured), []
     for _ in range(1_000):
         test = edge_test(np.eye(d) + noise.draw(rng), np.zeros(d), n, law)
@@ -113,7 +113,7 @@ def test_the_estimator_the_answers_and_the_page_draw_the_same_edges(guarantee, c
     assert told["reject"].any()
     np.testing.assert_array_equal(rel.precision[upper] != 0, told["reject"].to_numpy())
     np.testing.assert_array_equal(states_of(rel)[upper] == EDGE, told["reject"].to_numpy())
-    known = known_of(rel)
+    known = unbiased_moments(rel)
     literal = edge_test(known.covariance, known.centre, known.rows, known.law).p_value[upper]
     np.testing.assert_array_equal(told["reject"].to_numpy(), discoveries(literal, 0.08))
 

@@ -24,7 +24,7 @@ from privcov.inference.answers import FALSE_DISCOVERIES, ReleaseAnswers
 from privcov.inference.matrix_error import matrix_error
 from privcov.inference.unbiased import ONE_COLUMN, REASONS, TWO_VALUED
 from privcov.measurements.exact.moment import NoisySum
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess.matrices import Matrices, derive
 from privcov.releases.private_request import estimate, private_request
 from privcov.releases.release import Release
@@ -64,7 +64,7 @@ class Shown:
         return dict(zip(self.columns, cells(self.columns), strict=True))
 
     @cached_property
-    def noisy_moment(self) -> Measured:
+    def noisy_moment(self) -> NoisyMoment:
         """The noisy moment."""
         return noisy_of(self.measurement)[0]
 

@@ -22,7 +22,7 @@ from privcov.estimators.papers.separate_cov import (
 )
 from privcov.measurements import eigenvalues
 from privcov.measurements.eigenvalues import measure_trace
-from privcov.measurements.moment import ANCHOR_SQUARED, Measured, measure_moment, sensitivity
+from privcov.measurements.moment import ANCHOR_SQUARED, NoisyMoment, measure_moment, sensitivity
 from privcov.measurements.noise_constants import closed_form, monte_carlo
 from privcov.measurements.sparse_vector import measure_radius, measure_threshold
 from privcov.postprocess.joint import unpack
@@ -195,7 +195,7 @@ class AdaptiveCov(Method):
         raw = _measured_in_units_of_r(noisy_moment, size, ask.dataset)
         return Outcome(raw, moments, notes=notes, steps=tuple(e for e in steps if e is not None))
 
-    def _whole(self, ask: MethodInput, clipped: Dataset, share: BudgetShare) -> tuple[Measured, np.ndarray]:
+    def _whole(self, ask: MethodInput, clipped: Dataset, share: BudgetShare) -> tuple[NoisyMoment, np.ndarray]:
         """Measure by ClipGaussCov (Laplace under pure DP) in the unit ball of the clipping norm."""
         published = ask.calibration == PUBLISHED
         shape = matrix_shape(share, ask.calibration)
@@ -245,7 +245,7 @@ def _in_units_of_r(event: Event | None, size: float) -> Event | None:
     return dataclasses.replace(event, sensitivity=event.sensitivity * size**2, scale=event.scale * size**2)
 
 
-def _measured_in_units_of_r(noisy_moment: Measured, size: float, dataset: Dataset) -> Measured:
+def _measured_in_units_of_r(noisy_moment: NoisyMoment, size: float, dataset: Dataset) -> NoisyMoment:
     """Return the measured matrix of (u, size s): second moment in units of R^2, anchor size s."""
     return dataclasses.replace(
         noisy_moment,

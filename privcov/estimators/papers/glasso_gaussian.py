@@ -11,7 +11,7 @@ from privcov.core.parameters import parameter
 from privcov.estimators.base import METHODS, MethodInput
 from privcov.estimators.glasso import NO_VARIANCE, PATH_DEPTH, PATH_POINTS, SMALLEST, TUNINGS, Glasso
 from privcov.estimators.mechanisms import PRINTED, SOUND, Mechanism
-from privcov.measurements.moment import ALL_CENTRES, Measured
+from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
 from privcov.postprocess.admm import gap_per_variable, published_admm
 from privcov.postprocess.feasibility import diagnose
 from privcov.postprocess.fit import Fit
@@ -80,7 +80,7 @@ class GlassoGaussian(Glasso):
     mechanism = Mechanism("free-trace", SCALES, "upper-triangle")
 
     def path_as_published(
-        self, s: np.ndarray, noisy_moment: Measured, ask: MethodInput
+        self, s: np.ndarray, noisy_moment: NoisyMoment, ask: MethodInput
     ) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
         """Return the answers of the loop that Su et al. 2019 prints, one for every lambda, and notes."""
         if ask.calibration != "as-published-2":

@@ -14,7 +14,7 @@ from privcov.core.guarantees import ApproxDP, ZCDP
 from privcov.estimators.base import METHODS, Method, MethodInput, Request
 from privcov.estimators.thresholding import SOUND, Thresholding, WithEta, WithGamma
 from privcov.measurements.local_moment import measure_reports, report_sensitivity
-from privcov.measurements.moment import ALL_CENTRES, Measured
+from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
 
 PRINTED = (
     "sigma = sqrt(2 ln(1.25/delta)) R^2/epsilon per user, which misses a factor sqrt(2); the threshold "
@@ -43,7 +43,7 @@ class Local(Thresholding):
         """Raise OtherSteps: the users add the noise, so there is no central measurement."""
         return Method.request(self, ask)
 
-    def measure(self, ask: MethodInput) -> Measured:
+    def measure(self, ask: MethodInput) -> NoisyMoment:
         """Measure the average of the users' reports, each under the whole guarantee."""
         request = super().request(ask)
         return measure_reports(ask.dataset, request.share, centre=ask.centre, shape=request.shape, rng=ask.rng)

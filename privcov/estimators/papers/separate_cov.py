@@ -12,7 +12,7 @@ from privcov.core.guarantees import ApproxDP, BudgetShare, PureDP
 from privcov.core.parameters import parameter
 from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodCard, MethodInput, Outcome
 from privcov.measurements.eigenvalues import MeasuredValues, measure_eigenvalues, top
-from privcov.measurements.moment import ANCHOR_SQUARED, Measured, measure_moment, sensitivity
+from privcov.measurements.moment import ANCHOR_SQUARED, NoisyMoment, measure_moment, sensitivity
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import assemble
 from privcov.tables.dataset import Dataset
@@ -56,7 +56,7 @@ def tidy(values: np.ndarray, ceiling: float) -> np.ndarray:
 
 def measure_both(
     dataset: Dataset, shares: dict, *, centre: str, calibration: str, rng: np.random.Generator
-) -> tuple[MeasuredValues, Measured]:
+) -> tuple[MeasuredValues, NoisyMoment]:
     """Take both measurements of SeparateCov (Dong et al. 2022, Algorithm 1), of the shares "values" and "vectors"."""
     values = measure_eigenvalues(dataset, shares["values"], centre=centre, rng=rng)
     share, shape = shares["vectors"], matrix_shape(shares["vectors"], calibration)

@@ -13,12 +13,12 @@ import math
 
 import numpy as np
 
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess import threshold as cutting
 from privcov.postprocess.joint import Moments, unpack
 
 
-def unit_moments(matrix: np.ndarray, noisy_moment: Measured) -> Moments:
+def unit_moments(matrix: np.ndarray, noisy_moment: NoisyMoment) -> Moments:
     """Return the moments, in unit-ball units, of a matrix shaped like the measured one."""
     return unpack(matrix, centre=noisy_moment.centre, row_bound=1.0, n_anchors=noisy_moment.distribution.n_anchors)
 
@@ -28,12 +28,12 @@ def target(moments: Moments) -> np.ndarray:
     return moments.target
 
 
-def mean_std(noisy_moment: Measured) -> float:
+def mean_std(noisy_moment: NoisyMoment) -> float:
     """Return the standard deviation of the noise on an entry of the mean (of all rows)."""
     return noisy_moment.distribution.off_diagonal_std / math.sqrt(noisy_moment.anchor_squared)
 
 
-def _classes(whole: Moments, noisy_moment: Measured) -> list[tuple[float, np.ndarray, float]]:
+def _classes(whole: Moments, noisy_moment: NoisyMoment) -> list[tuple[float, np.ndarray, float]]:
     """Return (share, mean, standard deviation of an entry) of every class that has rows."""
     assert whole.class_shares is not None, "the centre is classes"
     assert whole.class_means is not None
@@ -42,7 +42,7 @@ def _classes(whole: Moments, noisy_moment: Measured) -> list[tuple[float, np.nda
     return [(float(p), mean, min(mean_std(noisy_moment) / float(p), most)) for p, mean in pairs if p > 0]
 
 
-def subtracted(whole: Moments, noisy_moment: Measured) -> float:
+def subtracted(whole: Moments, noisy_moment: NoisyMoment) -> float:
     """Return what the squares of the noise on the means take from every variance, on average."""
     if whole.mean is None:
         return 0.0
@@ -51,7 +51,7 @@ def subtracted(whole: Moments, noisy_moment: Measured) -> float:
     return sum(p * tau**2 for p, _, tau in _classes(whole, noisy_moment))
 
 
-def off_diagonal_variance(whole: Moments, noisy_moment: Measured) -> np.ndarray | float:
+def off_diagonal_variance(whole: Moments, noisy_moment: NoisyMoment) -> np.ndarray | float:
     """Return the variance that the noise gives to off-diagonal entries of `target`."""
     std = noisy_moment.distribution.off_diagonal_std
     if whole.class_means is None:
@@ -64,7 +64,7 @@ def off_diagonal_variance(whole: Moments, noisy_moment: Measured) -> np.ndarray 
     return variance
 
 
-def diagonal_variance(whole: Moments, noisy_moment: Measured) -> float:
+def diagonal_variance(whole: Moments, noisy_moment: NoisyMoment) -> float:
     """Return the average over i of Var[W_ii - 2 mu_i e_i - e_i^2], with mu_i^2 estimated as in `noise_variance`."""
     own = float(np.mean(noisy_moment.distribution.diagonal_stds**2))
     if whole.mean is None:

@@ -15,7 +15,7 @@ from privcov.estimators.additive import REPAIR_HELP, REPAIRS, repair
 from privcov.estimators.base import METHODS, MethodInput, Outcome
 from privcov.estimators.glasso import TUNINGS, Glasso
 from privcov.estimators.mechanisms import SOUND, Mechanical, WishartNoise, mean_left_in, with_mean
-from privcov.measurements.moment import ALL_CENTRES, Measured
+from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
 from privcov.measurements.wishart import approx_noise_as_published, approx_noise_sound, pure_noise_as_published
 from privcov.postprocess.fit import Fit
 from privcov.postprocess.joint import unpack
@@ -30,7 +30,7 @@ class _WishartCov(Mechanical):
 
     repair: str = "none"
 
-    def finish(self, ask: MethodInput, noisy_moment: Measured) -> Outcome:
+    def finish(self, ask: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Return the moments of the repaired matrix; as published, with the mean of the noise."""
         published = ask.calibration != "sound"
         matrix = with_mean(noisy_moment) if published else repair(noisy_moment, self.repair)
@@ -43,12 +43,12 @@ class _WishartCov(Mechanical):
 class _WishartLasso(Glasso):
     """Base of the two graphical lassos."""
 
-    def as_printed(self, noisy_moment: Measured) -> np.ndarray:
+    def as_printed(self, noisy_moment: NoisyMoment) -> np.ndarray:
         """Return the matrix with the mean of the noise."""
         return with_mean(noisy_moment)
 
     def path_as_published(
-        self, s: np.ndarray, noisy_moment: Measured, ask: MethodInput
+        self, s: np.ndarray, noisy_moment: NoisyMoment, ask: MethodInput
     ) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
         """Solve the published path, and note that the mean of the noise stays."""
         path, notes = super().path_as_published(s, noisy_moment, ask)

@@ -8,14 +8,14 @@ import numpy as np
 
 from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, flag_of, flag_weight
 from privcov.measurements.exact.moment import NoisySum, weights
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import COUPLED, FREE_GROUPS, NoiseDistribution
 from privcov.measurements.noise_theory.anchor import anchor_squared, matters_of
 from privcov.measurements.noise_theory.free_groups import labels_of
 from privcov.tables.public_facts import Flags, PublicFacts
 
 
-def read_sum(noisy: NoisySum, centre: str) -> Measured:
+def read_sum(noisy: NoisySum, centre: str) -> NoisyMoment:
     """Return the moment matrix in unit-ball units, as `measure_moment` gives it.
 
     The anchor of the integers is slightly below s m; the result has s^2 of anchor.py exactly, and the distribution of
@@ -49,7 +49,7 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
     distribution = noise_of(facts, noisy.shape, noisy.scale, k, n_anchors, rows, noisy.anchor)
     weight, deviation = flag_of(facts.units, facts.flagged), 0.0 if count is None else count_std(noisy) / count
     flags = flags_of(facts.d, facts.flagged, distribution, deviation, weight)
-    return Measured(
+    return NoisyMoment(
         matrix, distribution, noisy.event, centre, facts.n, facts.row_bound, count, square, flags, noisy.search
     )
 

@@ -33,7 +33,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import COUPLED, FREE_GROUPS, WISHART, NoiseDistribution, coupled_moments
 from privcov.measurements.noise_theory.tails import tail
 
@@ -109,7 +109,7 @@ class Law:
         return max(variance - 4 * self.mean**2 * float(np.sum(form * form)), variance / 4)
 
 
-def law_of(noisy_moment: Measured, count: float = 0.0) -> Law:
+def law_of(noisy_moment: NoisyMoment, count: float = 0.0) -> Law:
     """Return the law of the noise on the covariance that `postprocess.joint.unpack` gives, plus t_m^2 I."""
     noise, r2 = noisy_moment.distribution, noisy_moment.row_bound * noisy_moment.row_bound
     d = noise.dimension if noisy_moment.flags is None else noisy_moment.flags.d
@@ -147,7 +147,7 @@ def _common(noise: NoiseDistribution) -> float:
     return 0.0
 
 
-def relative_count_std(noisy_moment: Measured) -> float:
+def relative_count_std(noisy_moment: NoisyMoment) -> float:
     """Return the relative standard deviation of a noisy number of rows, 0 where it is public."""
     if noisy_moment.count is None:
         return 0.0
@@ -158,7 +158,7 @@ def relative_count_std(noisy_moment: Measured) -> float:
     )
 
 
-def moments_of(noisy_moment: Measured, law: Law, rows: float) -> tuple[np.ndarray | None, np.ndarray]:
+def moments_of(noisy_moment: NoisyMoment, law: Law, rows: float) -> tuple[np.ndarray | None, np.ndarray]:
     """Return the mean, None where none was measured, and the unbiased covariance, in working units."""
     r, noise = noisy_moment.row_bound, noisy_moment.distribution
     d = noise.dimension
