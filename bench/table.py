@@ -106,6 +106,9 @@ SECTIONS = {
     ),
     "coverage": Section("bench.answers", "coverage", "Intervals that contain the truth in the worst cell, over 95 %"),
     "answers": Section("bench.answers", "answers", "Processor time of an answer with intervals, over its limit"),
+    "expected": Section(
+        "bench.agreement", "real", "Released errors of real tables over `privcov.expect`", default=False
+    ),
     "agreement": Section(
         "bench.agreement", "agreement", "`privcov.expect` beside private releases, and its time", default=False
     ),

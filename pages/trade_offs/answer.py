@@ -44,6 +44,7 @@ _ON_CURVE, _WIDE, _ON_WIDE = 20, 100, 8  # releases at each point; fewer for mor
 _SIZES = (100, 10**6)  # rows of a curve
 _WIDER = (1.15, 1.35, 1.7, 2.3)  # times the row bound that follows from the declaration
 _PAYS = 0.95  # largest error ratio at which a wider row bound is offered
+_SKEW = 1.0  # deviation of the logarithm of skewed columns
 _FLOOR = 0.7  # part of the error from which clipping is named
 
 
@@ -147,7 +148,7 @@ def section(study: Study) -> None:
         strip.doubt(study, question.n)
     job = JOBS.find(question)
     if job is None or job.progress.state == "stopped":  # another question had taken its place
-        job = JOBS.start(question, lambda stop: _steps(question, stop), _POINTS + 2, wait=_WAIT)
+        job = JOBS.start(question, lambda stop: _steps(question, stop), _POINTS + 3, wait=_WAIT)
     JOBS.watch(question, lambda job: _paint(question, study, job), every=0.5)
     compared = address.bound(
         st.toggle, "Which method?", name="ask.methods", default=False, key="ask.methods",
@@ -163,6 +164,7 @@ def _steps(question: Question, stop: threading.Event) -> Steps:
     expectation = question.answer()
     yield {"answer": expectation}
     yield {"wider": question.wider(expectation) if _is_floor(expectation) else None}
+    yield {"skewed": question.expectation(expectation.n, expectation.guarantee, releases=question.few, skew=_SKEW)}
     for value in question.axis():
         if not stop.is_set():
             yield {"point": (float(value), question.at(value, question.few))}
@@ -190,6 +192,10 @@ def _paint(question: Question, study: Study, job: Job) -> None:
         if question.unknown == LEVEL:
             st.caption("The slider does not change this answer.")
         st.markdown(" ".join(map(show.as_text, notes(question, expectation))))
+        if skewed := next((row["skewed"] for row in rows if "skewed" in row), None):
+            st.markdown(
+                f"**{percent(skewed.error)}** where columns are skewed, as incomes are, and no log scale is declared."
+            )
         _row_bound(question, next((row["wider"] for row in rows if "wider" in row), None))
     with right:
         show.tag("Simulated", "releases of invented rows")
@@ -274,8 +280,7 @@ def explained(expectation: Expectation) -> str:
         f"the rows is measured too. Method {METHODS.get(expectation.method).label}, mean of {releases}. To compare: "
         f"zeros {percent(expectation.zeros)}; the variances alone, not private, {percent(expectation.diagonal)}; the "
         f"shortened rows without noise {percent(expectation.nonprivate)}; sampling, rows to population, "
-        f"{percent(expectation.sampling)}. Skewed columns and heavy tails err more: Plan knows the limits of each "
-        "column, and a public table all of it."
+        f"{percent(expectation.sampling)}. Plan knows the limits of each column, and a public table all of it."
     )
 
 
@@ -365,7 +370,7 @@ def _sentence(study: Study) -> Question:
         )  # fmt: skip
         _word("and")
         moves = address.bound(
-            st.selectbox, "Structure", list(MOVES), name="ask.structure", default="factor", key="ask.structure",
+            st.selectbox, "Structure", list(MOVES), name="ask.structure", default="blocks", key="ask.structure",
             format_func=_moves, label_visibility="collapsed", width=270,
         )  # fmt: skip
     # The level of the strip does not change the answer where it is asked for.

@@ -22,10 +22,11 @@ def add_advice(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     advice.add_argument(
         "--structure",
-        default="factor",
-        help="what moves together: factor (all columns), blocks, neighbours or independent",
+        default="blocks",
+        help="what moves together: blocks (groups of four columns), factor (all), neighbours or independent",
     )
     advice.add_argument("--strength", type=float, default=0.5, help="the largest correlation; 0.5 by default")
+    advice.add_argument("--skew", type=float, default=0.0, help="0 for normal columns, 1 for columns such as incomes")
     advice.add_argument(
         "--row-bound-fraction", type=float, help="row bound over the longest row; by default as the declaration implies"
     )
@@ -45,7 +46,9 @@ def _advice(options: argparse.Namespace) -> None:
     from privcov.steward.expect import expect, least_level, least_rows
 
     guarantee, d = guarantee_of(options), options.d
-    supposed = {name: getattr(options, name) for name in ("spread", "structure", "strength", "row_bound_fraction")}
+    supposed = {
+        name: getattr(options, name) for name in ("spread", "structure", "strength", "skew", "row_bound_fraction")
+    }
     supposed["random_state"] = 0
     if options.rows and options.error is None:
         raise ValueError("--rows needs --error, the error that the rows shall give.")

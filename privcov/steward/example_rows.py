@@ -29,21 +29,22 @@ from privcov.postprocess.joint import unpack
 from privcov.postprocess.matrices import Noisy
 from privcov.postprocess.threshold import noise_variance
 from privcov.postprocess.two_values import two_values
-from privcov.tables.declaration.typical_ranges import is_few, spread
+from privcov.tables.declaration.typical_ranges import NINE_IN_TEN, is_few, spread
 from privcov.tables.declared_columns import MAX_COLUMNS, Kinds
 from privcov.tables.private_dataset import PrivateDataset
 from privcov.tables.public_facts import PublicFacts
-from privcov.tables.readers.kinds import CATEGORY, INTEGER, NUMBER, ORDINAL, YES_NO, Kind
+from privcov.tables.readers.kinds import CATEGORY, DATE, INTEGER, NUMBER, ORDINAL, YES_NO, Kind
 
 MAX_MISSING = 0.95  # of the cells
+MAX_SKEW = 3.0
 _NONE = 1e-12  # scale of the noise where there is none: formulas divide by its variance
 ROWS = 5_000  # that are drawn, whatever their number in the plan
 MAX_ROWS = 5_000  # of a public table that are used
 OF_FEW = 5 / 3  # answers from 1 to 5 have a deviation near 1.1, so .5 of half the range where others have .3
 USUAL_SHARE = 0.9  # of a yes-no column whose typical value is declared: that value
 STRUCTURES = {
-    "factor": "all columns move together",
     "blocks": "groups of four columns",
+    "factor": "all columns move together",
     "neighbours": "neighbouring columns",
     "independent": "nothing moves together",
 }
@@ -55,14 +56,16 @@ class Invention:
 
     n: number of rows. structure: a key of STRUCTURES. strength: the largest correlation, from 0 to 0.99. spread:
     standard deviation of each column as a fraction of its half-range, from 0.001 to 1. missing: share of the cells that
-    are missing, from 0 to 0.95, the same in every column and related to nothing. ValueError for a value out of range.
+    are missing, from 0 to 0.95, the same in every column and related to nothing. skew: from 0 to 3; 0 for normal
+    columns, else the deviation of the logarithm of lognormal ones. ValueError for a value out of range.
     """
 
     n: int
-    structure: str = "factor"
+    structure: str = "blocks"
     strength: float = 0.5
     spread: float = 0.3
     missing: float = 0.0
+    skew: float = 0.0
 
     def __post_init__(self) -> None:
         checks.whole("n", self.n, 2)
@@ -70,6 +73,7 @@ class Invention:
         checks.in_range("strength", self.strength, 0.0, 0.99)
         checks.in_range("spread", self.spread, 0.001, 1.0)
         checks.in_range("missing", self.missing, 0.0, MAX_MISSING)
+        checks.in_range("skew", self.skew, 0.0, MAX_SKEW)
 
     def correlation(self, d: int) -> np.ndarray:
         """Return the correlations of d columns, d x d."""
@@ -83,6 +87,23 @@ class Invention:
             "independent": apart == 0,
         }[self.structure]
         return np.where(apart == 0, 1.0, np.where(same, self.strength, 0.0))
+
+    def shape(self, normal: np.ndarray) -> np.ndarray:
+        """Return the values of columns from standard normal variables; nine in ten lie in one range for every skew."""
+        if not self.skew:
+            return normal
+        return (np.exp(self.skew * normal) - math.cosh(self.skew * NINE_IN_TEN)) * self._unit
+
+    def covariance(self, d: int) -> np.ndarray:
+        """Return the covariance of what `shape` makes of normal variables with these correlations, d x d."""
+        if not self.skew:
+            return self.correlation(d)
+        square = self.skew * self.skew
+        return self._unit**2 * math.exp(square) * np.expm1(square * self.correlation(d))
+
+    @property
+    def _unit(self) -> float:
+        return NINE_IN_TEN / math.sinh(self.skew * NINE_IN_TEN)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -295,8 +316,9 @@ def invented(
     date varies by its ``spread``, in half-ranges about the typical value, after the transform; the levels of an ordinal
     column are such numbers, rounded; where there are few, answers fill more of their range, and vary by 5/3 of it.
     ``usual`` has for each declared column the two values between which most people lie, or None; within them it then
-    varies. Levels of a category are equally frequent; so are no and yes, unless a typical value is declared: nine in
-    ten have it. Every person has one row.
+    varies. With a skew, numbers, whole numbers and dates without a transform are lognormal. Levels of a category are
+    equally frequent; so are no and yes, unless a typical value is declared: nine in ten have it. Every person has one
+    row.
     """
     kinds = kinds_of(facts)
     rng, p = stream(seed, "rows", 0, "plan", "invented"), len(kinds)
@@ -307,7 +329,8 @@ def invented(
     for j, ((_, kind), most) in enumerate(zip(kinds, usual or [None] * p, strict=True)):
         ends = slice(at, at + kind.width)
         guess = min(OF_FEW * invention.spread, 1.0) if is_few(kind) else invention.spread
-        cells[:, ends] = _column(kind, latent[:, j], guess if most is None else spread(kind, most))
+        values = invention.shape(latent[:, j]) if _may_be_skewed(kind) else latent[:, j]
+        cells[:, ends] = _column(kind, values, guess if most is None else spread(kind, most))
         cells[gone[:, j], ends] = np.nan
         at = ends.stop
     labels = rng.integers(len(facts.classes), size=rows) if facts.classes else None
@@ -317,11 +340,16 @@ def invented(
     strength = "" if invention.structure == "independent" else f"correlation {invention.strength:g}, "
     gaps = f", {100 * invention.missing:g} % of the cells missing" if invention.missing else ""
     kinds_too = ", of the declared kinds" if facts.kinds else ""
+    skewed = ", number columns skewed" if invention.skew else ""
     description = (
         f"an invented table: {STRUCTURES[invention.structure]}, {strength}deviation {invention.spread:g} of half the "
-        f"range{kinds_too}{within}{gaps}"
+        f"range{kinds_too}{within}{skewed}{gaps}"
     )
     return ExampleRows(PrivateDataset(own, "invented", cells, labels, None, each), invention.n, description)
+
+
+def _may_be_skewed(kind: Kind) -> bool:
+    return kind.kind in (NUMBER, INTEGER, DATE) and kind.transform is None and not is_few(kind)
 
 
 def _column(kind: Kind, latent: np.ndarray, spread: float) -> np.ndarray:

@@ -132,8 +132,9 @@ def expect(
     method: MethodKey | str = "auto-cov",
     *,
     spread: float | None = None,
-    structure: Literal["factor", "blocks", "neighbours", "independent"] = "factor",
+    structure: Literal["factor", "blocks", "neighbours", "independent"] = "blocks",
     strength: float = 0.5,
+    skew: float = 0.0,
     row_bound_fraction: float | None = None,
     row_bound_search: bool | None = None,
     target: Literal["sample", "population"] = "sample",
@@ -142,7 +143,9 @@ def expect(
 ) -> Expectation:
     """Return what a private release of a table of this size is worth, by simulation.
 
-    The table is invented: normal columns about their typical values, cut at their bounds, in no order that matters.
+    The table is invented: columns about their typical values, cut at their bounds, in no order that matters. On five
+    real tables the error of private releases lay between those of normal and of skewed columns (``skew`` 0 and 1), up
+    to a factor of 1.3, in 53 of 60 settings (``make bench ARGS=expected``).
 
     Parameters
     ----------
@@ -162,6 +165,9 @@ def expect(
         Which columns move together: all, groups of four, neighbouring ones, none.
     strength : float
         The largest correlation, from 0 to 0.99.
+    skew : float
+        0 for normal columns; from 0 to 3 the deviation of the logarithm of lognormal columns, 1 for incomes. Nine in
+        ten values lie in one range for every skew.
     row_bound_fraction : float or None
         The row bound as a part of the longest possible row, from 0.001 to 1; None: what follows from the declaration.
     row_bound_search : bool or None
@@ -200,7 +206,7 @@ def expect(
     if row_bound_fraction is not None:
         checks.in_range("row_bound_fraction", row_bound_fraction, 0.001, 1.0)
     facts = dataclasses.replace(_public_facts(d, spread, row_bound_fraction), n=n)
-    invention = Invention(n, checks.one_of("structure", structure, tuple(STRUCTURES)), strength)
+    invention = Invention(n, structure, strength, skew=skew)
     seed = seed_of(random_state)
     if row_bound_search is None:
         row_bound_search = spread is not None and row_bound_fraction is None
@@ -211,7 +217,7 @@ def expect(
         raise ValueError(f"{request.method.card.label} estimates a precision matrix. Choose a covariance method.")
     suffix, events = "", request.events()
     if request.query.search:
-        bound = _bound_found(request, spread, structure, strength, seed)
+        bound = _bound_found(request, spread, invention, seed)
         suffix, law = ", by a search", request.noise(n, bound)
         facts, row_bound_fraction = bound, bound.row_bound_fraction
         request = private_request(method, facts, guarantee, parameters=own)
@@ -219,9 +225,10 @@ def expect(
         law = request.noise(n)
     count = max(10, min(_MOST, _WORK // d**2)) if releases is None else checks.whole("releases", releases, 2, 10_000)
     per = math.ceil(count / _TABLES)
-    tables = _tables(n, d, spread, row_bound_fraction, structure, strength, seed)
-    population = invention.correlation(d) * (spread or 1.0) ** 2 / facts.scale[0] ** 2
+    tables = _tables(d, spread, row_bound_fraction, invention, seed)
+    sampling = float(np.mean([table.sampling_error(n) for table in tables]))
     if target == "population":
+        population = invention.covariance(d) * (spread or 1.0) ** 2 / facts.scale[0] ** 2
         tables = [dataclasses.replace(table, covariance=population) for table in tables]
     with _one_blas_thread():
         results = [
@@ -230,7 +237,6 @@ def expect(
     errors, squares = (np.concatenate(part) for part in zip(*results, strict=True))
     means = [one.mean() for one, _ in results]
     low, high = (float(q) for q in np.quantile(errors, (0.05, 0.95)))
-    size = float(np.linalg.norm(invention.correlation(d)))
     return Expectation(
         n,
         d,
@@ -243,10 +249,11 @@ def expect(
         zeros=1.0,
         diagonal=float(np.mean([table.error_of(np.diag(np.diag(table.covariance))) for table in tables])),
         nonprivate=float(np.mean([table.error_of(table.clipped * facts.row_bound**2) for table in tables])),
-        sampling=math.sqrt((d * d + size**2) / n) / size,
+        sampling=sampling,
         attacker=accounting.attacker_success(accounting.trade_off_of(events, guarantee)),
         table=(
             f"{STRUCTURES[structure]}, correlation {0 if structure == 'independent' else strength:g}; "
+            + (f"columns lognormal with sigma {skew:g}; " if skew else "")
             + (
                 "where nine in ten values lie is declared"
                 if spread is None
@@ -269,38 +276,35 @@ def _one_blas_thread() -> contextlib.AbstractContextManager:
     return threadpool_limits(limits=1, user_api="blas")
 
 
-def _bound_found(
-    request: PrivateRequest, spread: float | None, structure: str, strength: float, seed: int
-) -> PublicFacts:
+def _bound_found(request: PrivateRequest, spread: float | None, invention: Invention, seed: int) -> PublicFacts:
     """Return the facts under the row bound that a search finds in an invented table, up to the noise of its counts."""
     facts, query = request.input.facts, request.query
     assert facts.n is not None, "the number of rows is public"
-    y = _rows(min(facts.n, max(ROWS, _CELLS // facts.d)), facts, spread, structure, strength, _TABLES * seed)
+    y = _rows(min(facts.n, max(ROWS, _CELLS // facts.d)), facts, spread, invention, _TABLES * seed)
     squares = np.minimum((y * y).sum(axis=1) / facts.row_bound**2, 1.0) * UNIT**2
     counts = counts_of(squares, None, BINS) * (facts.n / len(y))
     first, rest = shares(query.share, query.search)
     return facts.with_shorter_bound(2.0 ** (-halvings_of(counts.tolist(), facts, counts_event(facts, first), rest) / 2))
 
 
-def _rows(
-    rows: int, facts: PublicFacts, spread: float | None, structure: str, strength: float, seed: int
-) -> np.ndarray:
-    """Return invented normal rows in working units."""
+def _rows(rows: int, facts: PublicFacts, spread: float | None, invention: Invention, seed: int) -> np.ndarray:
+    """Return invented rows in working units."""
     normals = stream(seed, "rows", 0, "expect", "invented").standard_normal((rows, facts.d))
-    correlation = Invention(rows, structure, strength).correlation(facts.d)
-    cells = (spread or 1.0) * normals @ np.linalg.cholesky(correlation + 1e-12 * np.eye(facts.d)).T
-    return facts.units.to_working(cells)
+    root = np.linalg.cholesky(invention.correlation(facts.d) + 1e-12 * np.eye(facts.d))
+    return facts.units.to_working((spread or 1.0) * invention.shape(normals @ root.T))
 
 
 @dataclass(frozen=True, eq=False)
 class _Table:
     """One invented table: its covariance in working units, and the moment of its shortened rows.
 
-    ``moment`` is per row, (d + 1) x (d + 1), in units of R, with an anchor of 1.
+    ``moment`` is per row, (d + 1) x (d + 1), in units of R, with an anchor of 1. ``fourth``: mean fourth power of the
+    distance of a row from the mean.
     """
 
     covariance: np.ndarray
     moment: np.ndarray
+    fourth: float
 
     @property
     def clipped(self) -> np.ndarray:
@@ -311,27 +315,34 @@ class _Table:
         """Return the relative Frobenius error of a covariance in working units."""
         return float(np.linalg.norm(covariance - self.covariance) / np.linalg.norm(self.covariance))
 
+    def sampling_error(self, n: int) -> float:
+        """Return the root mean square relative error of the covariance of n such rows.
 
-def _tables(
-    n: int, d: int, spread: float | None, fraction: float | None, structure: str, strength: float, seed: int
-) -> list[_Table]:
+        The variances of the products y_i y_j add up to E |y|^4 - |C|^2.
+        """
+        return math.sqrt((self.fourth / float(np.sum(self.covariance**2)) - 1) / n)
+
+
+def _tables(d: int, spread: float | None, fraction: float | None, invention: Invention, seed: int) -> list[_Table]:
     """Return the invented tables, because what a release is worth differs from table to table as well.
 
     Of a large table fewer rows are drawn. Their sampling error is then brought down to that of n rows, because a
     method cannot tell it from structure: each table moves towards the population, of which all pairs of columns with
     one correlation have the same moment.
     """
-    rows = min(n, max(ROWS, _CELLS // d))
-    tables = [_table(rows, d, spread, fraction, structure, strength, _TABLES * seed + j) for j in range(_TABLES)]
-    if rows == n:
+    rows = min(invention.n, max(ROWS, _CELLS // d))
+    fewer = dataclasses.replace(invention, n=rows)
+    tables = [_table(d, spread, fraction, fewer, _TABLES * seed + j) for j in range(_TABLES)]
+    if rows == invention.n:
         return tables
-    part, pairs = math.sqrt(rows / n), Invention(n, structure, strength).correlation(d)
+    part, pairs = math.sqrt(rows / invention.n), invention.correlation(d)
     covariance = _averaged(np.mean([table.covariance for table in tables], axis=0), pairs)
-    moment = np.eye(d + 1)  # the mean is zero, the anchor one
-    moment[:d, :d] = _averaged(np.mean([table.moment[:d, :d] for table in tables], axis=0), pairs)
+    moment = np.mean([table.moment for table in tables], axis=0)
+    moment[:d, :d] = _averaged(moment[:d, :d], pairs)
+    moment[:d, d] = moment[d, :d] = moment[:d, d].mean()  # columns are alike
     return [
-        _Table((1 - part) * covariance + part * table.covariance, (1 - part) * moment + part * table.moment)
-        for table in tables
+        _Table((1 - part) * covariance + part * one.covariance, (1 - part) * moment + part * one.moment, one.fourth)
+        for one in tables
     ]
 
 
@@ -343,15 +354,14 @@ def _averaged(matrix: np.ndarray, pairs: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=64)
-def _table(
-    rows: int, d: int, spread: float | None, fraction: float | None, structure: str, strength: float, seed: int
-) -> _Table:
-    """Return an invented table of normal rows under the declaration."""
+def _table(d: int, spread: float | None, fraction: float | None, invention: Invention, seed: int) -> _Table:
+    """Return an invented table under the declaration."""
     facts = _public_facts(d, spread, fraction)
-    y = _rows(rows, facts, spread, structure, strength, seed)
-    joint = np.hstack([y / facts.row_bound, np.ones((rows, 1))])
+    y = _rows(invention.n, facts, spread, invention, seed)
+    joint = np.hstack([y / facts.row_bound, np.ones((len(y), 1))])
     joint[:, :-1] /= np.maximum(1.0, np.linalg.norm(joint[:, :-1], axis=1))[:, None]
-    return _Table(np.cov(y, rowvar=False, bias=True).reshape(d, d), joint.T @ joint / rows)
+    fourth = float(np.mean(((y - y.mean(axis=0)) ** 2).sum(axis=1) ** 2))
+    return _Table(np.cov(y, rowvar=False, bias=True).reshape(d, d), joint.T @ joint / len(y), fourth)
 
 
 def _release_errors(

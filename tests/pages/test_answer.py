@@ -33,11 +33,12 @@ def words(at) -> str:
 
 
 @pytest.mark.parametrize(("query", "guarantee"), KINDS, ids=lambda v: str(v) if not isinstance(v, dict) else "")
-@pytest.mark.parametrize(("bounds", "structure"), [("usual", "factor"), ("3", "independent")])
+@pytest.mark.parametrize(("bounds", "structure"), [("usual", "blocks"), ("3", "independent")])
 def test_the_page_says_what_expect_says(query, guarantee, bounds, structure):
     asked = {"ask.bounds": bounds, "ask.structure": structure} if bounds != "usual" else {}
     at = open_page(PAGE, **TINY, **query, **asked)
-    found = privcov.expect(500, 5, guarantee, spread=BOUNDS[bounds], structure=structure, random_state=0)
+    supposed = {"spread": BOUNDS[bounds], "structure": structure, "random_state": 0}
+    found = privcov.expect(500, 5, guarantee, **supposed)
     assert said(at).endswith(f"expect an error of {percent(found.error)}.".replace("\u00a0", " "))
     assert any(f'aria-valuenow="{found.attacker:.4f}"' in h.proto.body for h in at.main.get("html"))
     assert any("pc-tag" in h.proto.body and "Simulated" in h.proto.body for h in at.main.get("html"))
@@ -45,6 +46,8 @@ def test_the_page_says_what_expect_says(query, guarantee, bounds, structure):
         note in words(at) for note in answer.notes(Question(ERROR, 500, 5, guarantee, 0.0, bounds, structure), found)
     )
     assert any(alt.startswith("The answer. ") for alt in alts(at).values())
+    skewed = privcov.expect(500, 5, guarantee, **supposed, skew=1.0, releases=20)
+    assert f"**{percent(skewed.error)}** where columns are skewed" in words(at)
 
 
 def test_the_three_questions_agree():
@@ -60,7 +63,10 @@ def test_the_three_questions_agree():
 
 
 def test_a_wider_row_bound_is_one_press_where_clipping_is_the_floor():
-    at = open_page(PAGE, **(TINY | {"data.n": "12000", "data.d": "25", "kind": "approx", "epsilon": "0.5"}))
+    at = open_page(
+        PAGE,
+        **(TINY | {"data.n": "12000", "data.d": "25", "kind": "approx", "epsilon": "0.5", "ask.structure": "factor"}),
+    )
     before = said(at)
     button = next(b for b in at.button if b.label.startswith("Take a row bound"))
     promised = button.label.rsplit(" error ", 1)[1].replace("\u00a0", " ")
@@ -68,7 +74,12 @@ def test_a_wider_row_bound_is_one_press_where_clipping_is_the_floor():
     assert float(re.search(r"([\d.]+) %", promised)[1]) < 0.9 * float(re.search(r"([\d.]+) %", before)[1])
     assert promised in said(at)
     found = privcov.expect(
-        12_000, 25, ApproxDP(0.5, 1e-6), row_bound_fraction=float(at.query_params["ask.row"]), random_state=0
+        12_000,
+        25,
+        ApproxDP(0.5, 1e-6),
+        structure="factor",
+        row_bound_fraction=float(at.query_params["ask.row"]),
+        random_state=0,
     )
     assert percent(found.error).replace("\u00a0", " ") in said(at)
     next(b for b in at.button if b.label.startswith("Leave the row bound")).click().run()

@@ -97,7 +97,7 @@ def test_the_truth_is_that_of_the_cells_that_are_there(declared):
 def test_an_invented_table_has_the_declared_kinds(declared):
     """Cells within the bounds, whole levels, one level of a category at most, and as many holes as are guessed."""
     facts = table(**declared).facts
-    stand = invented(facts, Invention(9_000, missing=0.2))
+    stand = invented(facts, Invention(9_000, "factor", missing=0.2))
     rows = np.asarray(stand.table._rows)
     assert stand.n == 9_000
     assert stand.facts.columns == facts.columns

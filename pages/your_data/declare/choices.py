@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 from pages.your_data.plan import example_table
 from pages.your_data.state import owner_session
 from pages.your_data.wording import facts_of
 from privcov.core.guarantees import ZCDP
 from privcov.core.words import plain
-from privcov.steward.example_rows import STRUCTURES
+from privcov.steward.example_rows import Invention
 from privcov.tables.declaration.private_file import Declaration
 from privcov.tables.public_facts import FEWEST_COLUMNS
 
@@ -59,13 +60,10 @@ def _line(words: str, declaration: Declaration) -> dict:
 def _half_width(declaration: Declaration) -> float:
     """Return half of the interval of a middle pair near zero, noise and sampling together."""
     answers = owner_session().kept
-    values = {name: answers[name] for name in ("structure", "strength", "spread") if name in answers}
-    settings = example_table.PlanSettings(
-        rows(), values.get("structure", next(iter(STRUCTURES))), values.get("strength", 0.5), values.get("spread", 0.3),
-        missing(),
-    )  # fmt: skip
-    facts = facts_of(declaration, settings.rows)
-    table = example_table.table(declaration, facts, settings)
+    values: dict[str, Any] = {"spread": example_table.usual_spread(declaration)}
+    values |= {name: answers[name] for name in ("structure", "strength", "spread") if name in answers}
+    facts = facts_of(declaration, rows())
+    table = example_table.table(declaration, facts, Invention(rows(), missing=missing(), **values))
 
     def compute() -> float:
         plan = example_table.preview_release(table, GUARANTEE, search=declaration.row_bound_search, replicates=1)

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any
 
 import streamlit as st
 
 from pages.common import frame, show
 from pages.your_data.declare import drafts
-from pages.your_data.plan.example_table import PlanSettings, as_declared, once, preview_release
+from pages.your_data.plan.example_table import WITHIN_LIMITS, as_declared, once, preview_release, table, usual_spread
 from pages.your_data.state import owner_session
 from privcov.core.guarantees import Guarantee
 from privcov.core.words import percent, plain, to_powers
 from privcov.measurements.norm_histogram import SEARCH_SHARE
 from privcov.plots.matrices import colour_limit, still
 from privcov.steward.choices import WORTH, Choice, choices
-from privcov.steward.example_rows import ExampleRows
+from privcov.steward.example_rows import ExampleRows, Invention
 from privcov.steward.preview import Preview
 from privcov.tables.declaration.private_file import Declaration
 from privcov.tables.public_facts import FEWEST_COLUMNS, PublicFacts
 from privcov.tables.readers.kinds import MAX_WEIGHT
 
+_FEW, _DIFFERS = 4, 0.1  # draws for a table that differs, and the part of the error that is worth a sentence
 _RULES = {"pairs": "measured", "typical": "counted as typical values"}
 
 
@@ -49,7 +51,33 @@ def draws(plans: list[Preview], columns: tuple[str, ...]) -> None:
     )
 
 
-def recommended(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee, settings: PlanSettings) -> None:
+def unlike(plan: Preview, facts: PublicFacts, invention: Invention) -> None:
+    """Show the error where the private table differs from the invented one in what costs most."""
+    declaration = owner_session().declared
+    if declaration is None or plan.table.public:
+        return
+    skewed = dataclasses.replace(invention, skew=1.0)
+    others = {"number columns are skewed, as incomes are (declare those on a log scale)": skewed}
+    if usual_spread(declaration) == WITHIN_LIMITS:
+        narrow = invention.spread / 3
+        others[f"columns have a deviation of {narrow:.2g} of half their range"] = dataclasses.replace(
+            invention, spread=narrow
+        )
+    sentences = []
+    for words, unlike_it in others.items():
+        other = table(declaration, facts, unlike_it)
+        search = declaration.row_bound_search
+        key = ("unlike", other, plan.guarantee, as_declared(facts), search)
+        error = once(
+            key, functools.partial(preview_release, other, plan.guarantee, search=search, replicates=_FEW)
+        ).error
+        if abs(error / max(plan.error, 1e-9) - 1) > _DIFFERS:
+            sentences.append(f"**{percent(error)}** where {words}")
+    if sentences:
+        st.caption(f"Expected error in a table that differs: {'; '.join(sentences)}.")
+
+
+def recommended(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee) -> None:
     """Show what to declare otherwise, from public facts, and why."""
     with st.expander("Less noise: what to declare otherwise"), show.problems():
         _search(simulated, facts, guarantee)

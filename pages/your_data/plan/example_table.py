@@ -23,20 +23,10 @@ from privcov.tables.readers import as_csv
 
 T = TypeVar("T")
 START = 1000  # rows, until somebody says how many
+WITHIN_LIMITS, WITHIN_RANGES = 0.1, 0.3  # deviations, in halves of the range
 
 
-@dataclasses.dataclass(frozen=True)
-class PlanSettings:
-    """What is asked about the table of the plan: rows or persons, and the invented table."""
-
-    rows: int
-    structure: str
-    strength: float
-    spread: float
-    missing: float
-
-
-def ask(declaration: Declaration) -> PlanSettings:
+def ask(declaration: Declaration) -> Invention:
     """Show the settings of the table, which counts persons where rows have ids, and return them."""
     rows = st.number_input(
         "About how many persons" if declaration.person else "About how many rows",
@@ -48,10 +38,9 @@ def ask(declaration: Declaration) -> PlanSettings:
     )
     if rows == START:
         st.caption("A start: type how many there are, from what you know.")
-    limits_alone = any(column.usual is None for column in declaration.columns) and not owner_session().like
+    limits_alone = usual_spread(declaration) == WITHIN_LIMITS
     if limits_alone:
-        spread = _spread()
-        st.caption("Under limits alone the noise follows it: try .05 as well, as limits are often that far away.")
+        spread = _spread(WITHIN_LIMITS)
     with st.expander("Advanced: the invented table"):
         if owner_session().like:
             st.caption("Not used: the plan is computed on the public table below.")
@@ -59,20 +48,26 @@ def ask(declaration: Declaration) -> PlanSettings:
             "What moves together",
             list(STRUCTURES),
             format_func=STRUCTURES.__getitem__,
-            **keep("structure", "factor", among=list(STRUCTURES)),
+            **keep("structure", "blocks", among=list(STRUCTURES)),
         )
         strength = st.slider(
             "Correlation within it", 0.0, 0.95, step=0.05, disabled=structure == "independent", **keep("strength", 0.5)
         )
         ends("unrelated", "nearly the same")
         if not limits_alone:
-            spread = _spread()
+            spread = _spread(WITHIN_RANGES)
         missing = missing_share()
     _ask_for_public()
-    return PlanSettings(int(rows), structure, strength, spread, missing)
+    return Invention(int(rows), structure, strength, spread, missing)
 
 
-def _spread() -> float:
+def usual_spread(declaration: Declaration) -> float:
+    """Return the usual deviation of a column, in halves of its range: limits are wider than typical ranges."""
+    limits_alone = any(column.usual is None for column in declaration.columns) and not owner_session().like
+    return WITHIN_LIMITS if limits_alone else WITHIN_RANGES
+
+
+def _spread(start: float) -> float:
     """Show the usual deviation of a column, as a share of half of its range, and return it."""
     spread = st.slider(
         "Usual deviation, as a share of half the range",
@@ -81,7 +76,7 @@ def _spread() -> float:
         step=0.05,
         help="How much of its declared range a column uses. Bounds that are too wide make this small and the noise "
         "large beside it.",
-        **keep("spread", 0.3),
+        **keep("spread", start),
     )
     ends("bounds too wide", "too tight")
     return spread
@@ -140,12 +135,11 @@ def _drop() -> None:
     session.like, session.like_name = b"", ""
 
 
-def table(declaration: Declaration, facts: PublicFacts, settings: PlanSettings) -> ExampleRows:
+def table(declaration: Declaration, facts: PublicFacts, invention: Invention) -> ExampleRows:
     """Return the table of the plan. Raises ValueError where the public one cannot be read as declared."""
     if owner_session().like:
-        key = ("public", hash(owner_session().like), declaration.to_json(), settings.rows)
-        return once(key, lambda: _public(declaration, facts, settings.rows))
-    invention = Invention(settings.rows, settings.structure, settings.strength, settings.spread, settings.missing)
+        key = ("public", hash(owner_session().like), declaration.to_json(), invention.n)
+        return once(key, lambda: _public(declaration, facts, invention.n))
     usual = tuple(column.usual for column in declaration.columns)
     return once(("invented", invention, usual, as_declared(facts)), lambda: invented(facts, invention, usual))
 

@@ -39,22 +39,23 @@ def section() -> None:
     show.tag("Simulated", f"from the declaration and {real}; no row of the file is read")
     controls, results = st.columns([2, 5], gap="large")
     with controls:
-        settings = example_table.ask(session.declared)
+        invention = example_table.ask(session.declared)
         guarantees, places = _candidates()
     with results, show.problems():
-        facts = facts_of(session.declared, settings.rows)
+        facts = facts_of(session.declared, invention.n)
         chances = [attacker(facts, g) for g in guarantees]
         for place, guarantee, chance in zip(places, guarantees, chances, strict=True):
             with place:
                 show.attacker_line(chance, frame.palette(), f"{show.ATTACKER}, {guarantee}")
-        simulated = example_table.table(session.declared, facts, settings)
+        simulated = example_table.table(session.declared, facts, invention)
         plans = [example_table.previewed(simulated, facts, g) for g in guarantees]
-        picked = _table(plans, chances, facts, apart=settings.structure == "independent")
+        picked = _table(plans, chances, facts, apart=invention.structure == "independent")
         session.guarantee = guarantees[picked]
+        alternatives.unlike(plans[picked], facts, invention)
         alternatives.draws(plans, facts.columns)
         _curves(plans)
         _which_level(simulated, facts, guarantees[picked], picked)
-        alternatives.recommended(simulated, facts, guarantees[picked], settings)
+        alternatives.recommended(simulated, facts, guarantees[picked])
         next_step("Go on to Release", "release")
 
 
