@@ -22,7 +22,7 @@ from sklearn import datasets
 import privcov
 from privcov.ledger import Ledger
 from privcov.steward.example_rows import STRUCTURES, Invention
-from privcov.tables.declaration.private_file import Column, Declaration, row_bound_fraction
+from privcov.tables.declaration.declaration import Column, Declaration, row_bound_fraction
 from privcov.tables.declaration.typical_ranges import NINE_IN_TEN
 
 QUESTIONS, RELEASES, SEED, CELLS = 200, 16, 98_000, 2_000_000

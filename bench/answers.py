@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 import privcov
 from privcov.core import places
 from privcov.core.guarantees import ZCDP
-from privcov.inference import evidence
+from privcov.inference import coverage_record
 
 LIMITS = {50: 0.1, 200: 0.5}  # seconds, by the number of columns
 NAMES = ("means", "variances", "covariances", "correlations", "partial_correlations", "edges", "eigenvalues")
@@ -28,9 +28,9 @@ NAMES = ("means", "variances", "covariances", "correlations", "partial_correlati
 def coverage() -> Iterator[tuple[str, str, str]]:
     """Yield the worst cell of every answer; nothing is computed."""
     worst: dict[str, tuple[float, str]] = {}
-    with (places.results("coverage") / evidence.FILE).open(encoding="utf-8", newline="") as file:
+    with (places.results("coverage") / coverage_record.FILE).open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
-            if int(line["reported"]) >= evidence.FEWEST:
+            if int(line["reported"]) >= coverage_record.FEWEST:
                 found = float(line["coverage"]), f"{line['cell']}; refused {float(line['refused']):.1%}"
                 worst[line["answer"]] = min(worst.get(line["answer"], found), found)
     for answer, (share, cell) in worst.items():

@@ -77,7 +77,7 @@ def private_pass(path: Path | str) -> None:
 def reading(path: Path | str) -> None:
     """Opening, counting and reading, as the passes do it, and nothing else."""
     table = PrivateDataset.from_files(path, bounds=[(-6, 6)] * COLUMNS).files.table
-    for _ in parallel.each(_read, [(part, table.columns) for part in parts_of(table)], threads=True):
+    for _ in parallel.run_tasks(_read, [(part, table.columns) for part in parts_of(table)], threads=True):
         pass
 
 

@@ -100,7 +100,7 @@ def tab(name: str) -> Callable:
 
 def plan(page) -> None:
     """A declared table, and the step that plans its release."""
-    from privcov.tables.declaration.private_file import Column, Declaration
+    from privcov.tables.declaration.declaration import Column, Declaration
 
     limits = (("age", 0.0, 120.0), ("weight", 30.0, 200.0))
     columns = tuple(Column(name, low, high, None, "known before") for name, low, high in limits)

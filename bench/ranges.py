@@ -26,7 +26,7 @@ from privcov.postprocess.matrices import Matrices, derive
 from privcov.releases.display import matrix_of
 from privcov.steward.example_rows import Invention, covariance_of, entry_stds, invented
 from privcov.steward.preview import planned_noise, preview
-from privcov.tables.declaration.private_file import Column, Declaration, row_bound_fraction
+from privcov.tables.declaration.declaration import Column, Declaration, row_bound_fraction
 
 RHO, TIMES, SEED = ZCDP(0.1), 5, 52_000
 GRID = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12)

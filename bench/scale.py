@@ -51,7 +51,7 @@ def _pass(path: Path, d: int) -> None:
 def _workers(path: Path) -> str:
     if not path.exists():
         write_parquet(path, ROWS, COLUMNS)
-    kept = parallel.workers()
+    kept = parallel.worker_count()
     one, both = in_turns(lambda: _limited(path, 1), lambda: _limited(path, kept))
     return f"{one / both:.2f} x one thread's speed ({one:.2f} s, {both:.2f} s)"
 

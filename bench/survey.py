@@ -14,7 +14,7 @@ import numpy as np
 
 from privcov.core.guarantees import ZCDP
 from privcov.measurements.exact.moment import measure_exactly
-from privcov.releases.private_request import view
+from privcov.releases.private_request import release_from_measurement
 from privcov.tables.private_dataset import PrivateDataset
 
 RUNS, FIRST_SEED = 8, 77_000
@@ -50,7 +50,7 @@ def errors(n: int, d: int, least: float, most: float) -> dict[str, float]:
             rule = "pairs" if way == "pairs" else "typical"
             private = PrivateDataset.from_rows(cells.get(way, holed), bounds=[(1, 5)] * d, missing=rule)
             noisy = measure_exactly(private, GUARANTEE, shape="free-trace")
-            got = correlation(view("auto-cov", noisy, GUARANTEE).covariance)
+            got = correlation(release_from_measurement("auto-cov", noisy, GUARANTEE).covariance)
             found[way].append(float(np.sqrt(np.mean((got - truth)[upper] ** 2))))
     return {way: float(np.mean(values)) for way, values in found.items()}
 

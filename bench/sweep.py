@@ -37,17 +37,17 @@ def nothing(task: int) -> int:
 def sweep() -> Iterator[tuple[str, str, str]]:
     """(what, found, goal) of the rows of the section."""
     table = f"paper-4 table, {sum(plan.steps for plan in plans()):,} cells, two workers"
-    if parallel.workers() < 2:
+    if parallel.worker_count() < 2:
         yield table, "not measured: this machine has one core", ""
         return
-    list(parallel.each(nothing, range(4), workers=2))
+    list(parallel.run_tasks(nothing, range(4), workers=2))
     seconds(2, 1)  # both workers have imported what they need
     one, two, tasks = [], [], []
     for _ in range(ROUNDS):
         one.append(seconds(1))
         two.append(seconds(2))
         begun = time.perf_counter()
-        list(parallel.each(nothing, range(TASKS), workers=2))
+        list(parallel.run_tasks(nothing, range(TASKS), workers=2))
         tasks.append((time.perf_counter() - begun) / TASKS)
     alone, both, task = map(statistics.median, (one, two, tasks))
     yield table, f"{alone / both:.2f} x one worker's speed ({alone:.1f} s, {both:.1f} s)", GOAL

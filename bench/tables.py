@@ -5,7 +5,7 @@ hospital   20,000 patients with one to ten visits, 2.8 on average, and one id ea
 bank       45,000 customers: 25 products that few of them hold, 15 amounts with a long tail, 5 ratings. Before: R is the
            longest possible row. The correlations are compared with those of the rows.
 
-survey     Answers from 1 to 5 with missing ones, see bench_survey.py. Before: the code -9 for no answer, clipped.
+survey     Answers from 1 to 5 with missing ones, see bench/survey.py. Before: the code -9 for no answer, clipped.
 
 End to end, each table is declared with the kinds of its columns, and everything else is what Plan chooses on last
 year's table, another draw that is public: row bound, weights, rule for missing cells. Before, the

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from privcov.steward.expect import expect
     from privcov.studies.plan import Plan, run
     from privcov.tables.dataset import Dataset, RowsClippedWarning, Truth
-    from privcov.tables.declaration.private_file import Declaration
+    from privcov.tables.declaration.declaration import Declaration
     from privcov.tables.private_dataset import PrivateDataset
     from privcov.tables.readers.dialect import Dialect
     from privcov.tables.readers.kinds import Kind
@@ -56,7 +56,7 @@ _MODULES = {
     "ZCDP": "privcov.core.guarantees",
     "Dataset": "privcov.tables.dataset",
     "Dialect": "privcov.tables.readers.dialect",
-    "Declaration": "privcov.tables.declaration.private_file",
+    "Declaration": "privcov.tables.declaration.declaration",
     "RowsClippedWarning": "privcov.tables.dataset",
     "Truth": "privcov.tables.dataset",
     "Release": "privcov.releases.release",

@@ -73,7 +73,7 @@ def _again(step: Step, row: pd.Series, workers: int | None) -> Again:
     if row["version"] != stamp(step, seed):
         return Again(table, words, kept, math.nan, OLDER)
     tasks = [Task(table, step.point.name, step.variant, count, seed, k) for k in range(count)]
-    made = dict(parallel.each(one_replicate, tasks, workers=workers))
+    made = dict(parallel.run_tasks(one_replicate, tasks, workers=workers))
     if any(m.numbers is None for m in made.values()):
         return Again(table, words, kept, math.nan, ABSENT)
     numbers = [number for k in range(count) for number in made[k].numbers or ()]

@@ -23,7 +23,7 @@ from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP
 from privcov.core.randomness import stream
 from privcov.data_sources.example import Example, survey_csv
 from privcov.inference import contrasts, entries, regression, spectrum
-from privcov.inference.evidence import FILE, LEVEL
+from privcov.inference.coverage_record import FILE, LEVEL
 from privcov.inference.unbiased import (
     Intervals,
     UnbiasedMoments,

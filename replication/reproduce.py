@@ -103,7 +103,7 @@ class Task:
 
 
 def one_replicate(task: Task) -> Made:
-    """Compute one replicate of a step, as a task of `privcov.core.parallel.each`."""
+    """Compute one replicate of a step, as a task of `privcov.core.parallel.run_tasks`."""
     from replication.sources.papers import MissingData
 
     begun = time.perf_counter()
@@ -192,7 +192,7 @@ def reproduce(
         Task(s.table.key, s.point.name, s.variant, s.replicates, seed, k)
         for s, k in ((missing[number], k) for number, k in tasks)
     ]
-    with contextlib.closing(parallel.each(one_replicate, wanted, workers=workers)) as results:
+    with contextlib.closing(parallel.run_tasks(one_replicate, wanted, workers=workers)) as results:
         for position, found in results:
             number, replicate = tasks[position]
             step = missing[number]

@@ -53,7 +53,7 @@ def nested(x: int) -> tuple[int, list]:
     """Tasks of a task run in the same process."""
     from privcov.core import parallel
 
-    return os.getpid(), [pid for _, (pid, _) in parallel.each(where, [0.0] * 3, workers=3)]
+    return os.getpid(), [pid for _, (pid, _) in parallel.run_tasks(where, [0.0] * 3, workers=3)]
 
 
 def computing(pid: int) -> list:

@@ -20,7 +20,7 @@ from privcov.bundle.inputs import facts_of
 from privcov.bundle.read import bundle_of, open_stored
 from privcov.core.guarantees import ZCDP
 from privcov.ledger import Ledger
-from privcov.tables.declaration.private_file import Column, Declaration
+from privcov.tables.declaration.declaration import Column, Declaration
 from tests.forging import KINDS, NAMES, ROWS, bundled, files_of, problem, redone, released, rewritten
 from tests.privacy.checkers import replayed
 
@@ -108,7 +108,7 @@ def test_what_was_measured_is_public_and_makes_the_release_again(tmp_path):
     assert found.total.dtype == np.int64
     assert found.event == rel.events[0]
     assert (found.facts.n, found.n_anchors, found.shape) == (ROWS, 1, "free-groups")
-    assert _request.view("gaussian-cov", found, ZCDP(0.5)).to_json() == rel.to_json()
+    assert _request.release_from_measurement("gaussian-cov", found, ZCDP(0.5)).to_json() == rel.to_json()
     (entry,) = ledger.entries()
     again = _private.read_release(ledger.stored(entry.token))
     assert again.measurement.to_dict() == found.to_dict()

@@ -21,7 +21,7 @@ from privcov import Dialect
 from privcov.bundle.archive import BundleError
 from privcov.bundle.inputs import facts_of
 from privcov.cli.entry import main
-from privcov.tables.declaration.private_file import FORMAT, Column, Declaration, read_private
+from privcov.tables.declaration.declaration import FORMAT, Column, Declaration, read_private
 from privcov.tables.declaration.spreadsheet import HEADINGS, columns_of, text_of
 from privcov.tables.declaration.template import header_of, template
 from privcov.tables.readers import TableFileError

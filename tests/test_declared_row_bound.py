@@ -11,7 +11,7 @@ import pytest
 
 from privcov import Ledger, Release, ZCDP
 from privcov.cli.entry import main
-from privcov.tables.declaration.private_file import Column, Declaration, read_private
+from privcov.tables.declaration.declaration import Column, Declaration, read_private
 
 COLUMNS = tuple(Column(f"x{j}", -1.0, 1.0, 0.0, "known") for j in range(4))
 SHORT = Declaration("clinic", "one patient", COLUMNS, row_bound_fraction=0.35)

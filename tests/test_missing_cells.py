@@ -14,7 +14,7 @@ from privcov import Ledger, PrivateDataset, Release, ZCDP, release_private
 from privcov.bundle.inputs import facts_of
 from privcov.cli.entry import main
 from privcov.steward.view import owner_look
-from privcov.tables.declaration.private_file import Column, Declaration
+from privcov.tables.declaration.declaration import Column, Declaration
 
 ROOT = Path(__file__).parents[1]
 COLUMNS = (Column("age", 0, 100), Column("bmi", 10, 60), Column("dose", 0, 5))

@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 import privcov
 from privcov import Dataset, Kind, PrivateCovariance, PrivateDataset, Release, RowsClippedWarning, ZCDP, release, source
-from privcov.tables.declaration.private_file import Column
+from privcov.tables.declaration.declaration import Column
 
 ROWS = np.random.default_rng(0).uniform(-0.4, 0.4, size=(30, 2))
 FRAME = pandas.DataFrame({"age": [0.1, 0.2, 0.3], "pay": [0.4, 0.5, 0.1]})

@@ -15,7 +15,7 @@ import pytest
 
 import privcov
 from privcov.core.extras import EXTRAS
-from privcov.tables.declaration.private_file import Column, Declaration
+from privcov.tables.declaration.declaration import Column, Declaration
 from tests.installed import build, install
 from tests.patience import patient
 from tests.serving import free_port, healthy, running

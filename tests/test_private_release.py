@@ -19,7 +19,7 @@ from privcov.measurements.exact import moment as exact_moment
 from privcov.measurements.exact import noise as exact_noise
 from privcov.releases import private as _private
 from privcov.releases import private_request as _request
-from privcov.tables.declaration.private_file import Column, Declaration, PrivateFileError, read_private
+from privcov.tables.declaration.declaration import Column, Declaration, PrivateFileError, read_private
 from privcov.tables.private_dataset import PrivateDataset
 from tests.patience import patient
 
@@ -72,7 +72,7 @@ def test_every_offered_method_keeps_its_guarantee_and_can_be_worked_out_again(ke
         made = privcov.release_private(private(), asked, key, ledger=ledger)
         assert privcov.core.accounting.covers(asked, made.given)
         answer = ledger.stored(ledger.entries()[-1].token)
-        again = _request.view(key, _private.read_measurement(answer), asked)
+        again = _request.release_from_measurement(key, _private.read_measurement(answer), asked)
         assert again.to_json() == made.to_json()
         assert _private.read_release(answer).to_json() == made.to_json()
         assert json.loads(answer).keys() == {"request", "measurement"}
@@ -282,7 +282,7 @@ def test_a_method_that_cannot_use_the_measurement_does_not_waste_it(ledger, monk
                 privcov.release_private(private(), GUARANTEES["zcdp"], "projection", ledger=ledger)
     (entry,) = ledger.entries()
     noisy = _private.read_measurement(ledger.stored(entry.token))
-    assert _request.view("auto-cov", noisy, GUARANTEES["zcdp"]).covariance.size
+    assert _request.release_from_measurement("auto-cov", noisy, GUARANTEES["zcdp"]).covariance.size
     assert privcov.release_private(private(), GUARANTEES["zcdp"], "projection", ledger=ledger).covariance.size
     assert len(ledger.entries()) == 1
     other = {**json.loads(ledger.stored(entry.token))}

@@ -12,7 +12,7 @@ import privcov
 from privcov import Dataset, Dialect, Kind, PrivateDataset
 from privcov.measurements.exact.file_pass.file_moment import sums_of
 from privcov.steward.check import check_files, check_upload
-from privcov.tables.declaration.private_file import FORMAT, Column, Declaration, read_private
+from privcov.tables.declaration.declaration import FORMAT, Column, Declaration, read_private
 
 KINDS = {
     "age": Kind("integer", 0, 120),

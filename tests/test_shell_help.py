@@ -15,7 +15,7 @@ import privcov
 from privcov import Ledger, PrivateDataset, ZCDP
 from privcov.cli.entry import main, whole_parser
 from privcov.cli.options import _plain
-from privcov.tables.declaration.private_file import Column, Declaration
+from privcov.tables.declaration.declaration import Column, Declaration
 
 WHOLE = whole_parser()
 

@@ -18,7 +18,7 @@ import pytest
 from privcov import Ledger, ZCDP
 from privcov.cli.entry import main
 from privcov.cli.progress import Bar
-from privcov.tables.declaration.private_file import Column, Declaration
+from privcov.tables.declaration.declaration import Column, Declaration
 from tests.patience import patient
 
 ROOT = Path(__file__).parents[1]

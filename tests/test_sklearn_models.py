@@ -195,7 +195,7 @@ def test_bad_input_is_one_sentence(ask, sentence):
 
 def test_what_the_noise_hides_is_refused_with_what_to_do():
     with pytest.raises(
-        ValueError, match=r"too large to invert the covariance, or .* does\. Name fewer regressors, a larger"
+        ValueError, match=r"no inverse: the noise is too large, or .*do\)\. Name fewer regressors, a larger"
     ):
         PrivateLinearRegression.from_release(released(1e-6), "weight", ridge=0.0)
     labels = np.where(np.arange(4000) < 3, "few", "many")

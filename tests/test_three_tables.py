@@ -27,7 +27,7 @@ from privcov.bundle import verify
 from privcov.bundle.archive import read_place
 from privcov.cli.entry import main
 from privcov.ledger import Ledger
-from privcov.tables.declaration.private_file import Column, Declaration
+from privcov.tables.declaration.declaration import Column, Declaration
 from tests.forging import problem, rewritten
 
 RHO = 2.0
@@ -249,7 +249,7 @@ def test_a_fact_that_is_forged_everywhere_contradicts_the_noise_or_the_sum(made,
     [
         ("survey", lambda m, e: m.update(anchor=m["anchor"] // 2), "anchor must be"),
         ("survey", lambda m, e: m.pop("anchor"), ""),
-        ("survey", lambda m, e: e["parameters"].update(matters="mean"), "auto-cov has no parameter 'matters'"),
+        ("survey", lambda m, e: e["parameters"].update(anchor_for="mean"), "auto-cov has no parameter 'matters'"),
         ("survey", lambda m, e: e.update(norm_budget=0.05), "the request must hold"),
         ("survey", lambda m, e: m.update(norms={}), "and nothing else"),
     ],

@@ -38,8 +38,8 @@ def show_value(key: str, value: Any) -> None:
 def as_default(kind: str, args: tuple, value: object) -> dict[str, object]:
     """Return the value a second time, as the widget's default, by the name of the Streamlit function.
 
-    The browser may never receive a run that another one overtakes, and then a number field sends back its minimum, a
-    text field nothing, a list shows its first entry, and buttons show none.
+    A browser may miss a run that another one overtakes. Without a default it then resets the widget: a number to its
+    minimum, a text to nothing, a list to its first entry, buttons to none.
     """
     if kind in ("number_input", "slider", "select_slider", "toggle", "text_input"):
         return {"value": value}

@@ -191,7 +191,7 @@ def set_query(**settings: str) -> None:
 
 
 def note_query(**settings: str) -> None:
-    """Change settings as `put` does, in a run or a fragment, writing the address at once and running nothing again."""
+    """Change settings as `set_query` does, in a run or a fragment. Write the address at once, and run nothing again."""
     _page_settings().update(settings)
     if "study" in st.session_state:
         _write_address()
@@ -214,8 +214,8 @@ def _page_settings() -> dict[str, str]:
 def _write_address() -> None:
     """Write the study and the settings of the page into the address.
 
-    On the page that stays also where the browser sent it and another one was written before: a link to the page on the
-    screen leaves the browser's address behind, and the one written before may be on its way.
+    It writes even an address that the browser has, if another was written before. The browser may still receive that
+    other one.
     """
     settings_now = _page_settings()
     page_settings = {name: settings_now[name] for name in st.session_state["page_keeps"] if settings_now.get(name)}

@@ -54,7 +54,7 @@ def rows(study: Study, dataset: Dataset, default_source: str = DEFAULT_SOURCE) -
             "from pathlib import Path",
             "",
             "import privcov",
-            "from privcov.tables.declaration.private_file import public_upload",
+            "from privcov.tables.declaration.declaration import public_upload",
             *(["from privcov.tables.readers import as_csv"] if packed else []),
             "",
             "# The table you declared public, read as on the page.",

@@ -29,7 +29,7 @@ from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS, MethodCard
 from privcov.measurements.clipping import share_clipped
 from privcov.metrics.errors import error
-from privcov.releases.public import doubt_of
+from privcov.releases.public import delta_warning
 from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset
 
@@ -291,7 +291,7 @@ def _of_kind(study: Study, kind: str) -> Study:
 
 def doubt(study: Study, n: int) -> None:
     """Warn below the strip, where it is seen whatever is open, of a delta that permits publishing a row."""
-    if words := doubt_of(n, study.guarantee):
+    if words := delta_warning(n, study.guarantee):
         st.warning(words)
 
 

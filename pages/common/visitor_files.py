@@ -25,7 +25,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from pages.common import frame, hosted, room
 from pages.common.study import CSV
 from privcov.tables.dataset import Dataset
-from privcov.tables.declaration.private_file import Declaration
+from privcov.tables.declaration.declaration import Declaration
 from privcov.tables.readers.dialect import Dialect
 
 if TYPE_CHECKING:

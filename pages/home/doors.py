@@ -76,7 +76,7 @@ def doors(study: Study) -> None:
 
 
 def _ask(door: Door, study: Study) -> None:
-    """Show the button of a question. A link that is pressed while a number is typed is overtaken by that number."""
+    """Show the button of a question. It is no link: a number that is still being typed would overtake a link."""
     sizes = study.sizes()
     large = sizes.get("n", 0) * sizes.get("d", 0) > cached.MAX_CELLS
     if large:

@@ -96,7 +96,8 @@ LESSON = Lesson(
         ),
         Option(
             "Most entries are noise only, and it drops them",
-            "Of d(d-1)/2 pairs 2d-3 are correlated: 7 of 10 at the left end, 3 % at the right, where real ones go too.",
+            "2d-3 of the d(d-1)/2 pairs are correlated: 7 of 10 at the left end, 3 % at the right. "
+            "There it drops some real ones too.",
             True,
         ),
     ),

@@ -118,5 +118,5 @@ LESSON = Lesson(
         Option("Nothing: each run has fresh noise", "Fresh noise averages out: k runs leave 1/k of its variance."),
     ),
     remember="Averaging k runs divides the noise by sqrt(k), on average, and multiplies rho by k.",
-    onward=(METHODS, "Methods: compose guarantees", lambda v: Study(rho=RHO)),
+    onward=(METHODS, "Methods: every method on a card", lambda v: Study(rho=RHO)),
 )

@@ -27,7 +27,7 @@ class ThresholdedNoise:
     """Truth, noisy matrix and kept entries (d x d each).
 
     ``pairs``: numbers of true non-zero and true zero pairs; ``true``, ``false``: how many of each were kept.
-    ``error`` is relative Frobenius, of ``kept`` against the truth; ``noise_std`` is of an entry.
+    ``error`` is the relative Frobenius error of ``cut_matrix`` against the truth; ``noise_std`` is of an entry.
     """
 
     truth: np.ndarray

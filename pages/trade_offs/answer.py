@@ -50,7 +50,7 @@ _FLOOR = 0.7  # part of the error from which clipping is named
 
 @dataclasses.dataclass(frozen=True)
 class Question:
-    """The question. ``wanted``: the target error, 0 where the error is unknown; ``n``: 0 where n is unknown."""
+    """The question. ``target_error`` is 0 where the error is asked for. ``n`` is 0 where the rows are asked for."""
 
     unknown: str
     n: int

@@ -25,7 +25,7 @@ from privcov.ledger import Ledger
 from privcov.steward.check import OwnerCheck, check_upload
 from privcov.steward.view import Look
 from privcov.tables.declaration.csv_file import MAX_BYTES
-from privcov.tables.declaration.private_file import Declaration, read_private
+from privcov.tables.declaration.declaration import Declaration, read_private
 from privcov.tables.private_dataset import PrivateDataset
 from privcov.tables.readers.dialect import Dialect
 
@@ -43,8 +43,8 @@ STEPS = {
 class OwnerSession(TableForm):
     """The owner's table in this session, whose file is unread beyond its first line.
 
-    ``chosen`` is the guarantee picked on Plan; ``look`` and ``checked`` are results of the owner's view and check.
-    ``released`` is the token of the last release. ``like`` is a public file of the same columns, on which Plan is
+    ``guarantee`` is the one picked on Plan; ``look`` and ``checked`` are results of the owner's view and check.
+    ``release_token`` is the token of the last release. ``like`` is a public file of the same columns, on which Plan is
     computed. ``book`` is the ledger of a practice without the token, removed with the table.
     """
 

@@ -14,7 +14,7 @@ from privcov.core.guarantees import Guarantee, ZCDP
 from privcov.core.words import percent, plain, powers, to_powers
 from privcov.measurements.norm_histogram import SEARCH_SHARE
 from privcov.steward.preview import Preview, planned_trade_off
-from privcov.tables.declaration.private_file import Declaration
+from privcov.tables.declaration.declaration import Declaration
 from privcov.tables.public_facts import FEWEST_COLUMNS, PublicFacts
 from privcov.tables.readers.kinds import CATEGORY, YES_NO
 

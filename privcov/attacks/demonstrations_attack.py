@@ -144,7 +144,7 @@ def _noise(distribution: NoiseDistribution, count: int, rng: np.random.Generator
     return whole
 
 
-def carried_out(attack: Attack, claim: ZCDP, finding: str, count: int, rng: np.random.Generator) -> Side:
+def carry_out(attack: Attack, claim: ZCDP, finding: str, count: int, rng: np.random.Generator) -> Side:
     """Carry out the attack, exactly and on ``count`` simulated answers of either table."""
     first, second = (attack.scores(i, count, rng) for i in (0, 1))
     hits = int((first > 0).sum() + (second <= 0).sum())

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from privcov.attacks.demonstrations_attack import AnswerHistogram, Attack, Side, carried_out, interval
+from privcov.attacks.demonstrations_attack import AnswerHistogram, Attack, Side, carry_out, interval
 from privcov.attacks.raw_tuning import chosen_on_raw_rows
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, ZCDP
@@ -81,7 +81,7 @@ class GaussianCase:
         done, repaired = self.attacks(control)
         findings = self.findings(control, done, repaired)
         one, two = (stream(seed, type(self).__name__, side, f"{control:g}") for side in ("done", "repaired"))
-        return carried_out(done, CLAIM, findings[0], count, one), carried_out(repaired, CLAIM, findings[1], count, two)
+        return carry_out(done, CLAIM, findings[0], count, one), carry_out(repaired, CLAIM, findings[1], count, two)
 
 
 class LongestRow(GaussianCase):
@@ -257,7 +257,7 @@ class RawTuning:
             findings[0],
             histogram,
         )
-        return done, carried_out(
+        return done, carry_out(
             repaired, CLAIM, findings[1], count, stream(seed, "RawTuning", "repaired", f"{control:g}")
         )
 

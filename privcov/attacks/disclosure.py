@@ -118,8 +118,8 @@ def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
     else:
         luck = f"except in at most {_share(chance)} of all releases"
     text = [
-        f"Somebody who thinks two tables equally likely that differ in your row as the guarantee compares them (in its "
-        f"values, or in whether it is there), guesses right {right} of the time; a coin is right 50\u00a0% of it.",
+        f"Two tables differ in your row (its values, or whether it is there) and are equally likely. An "
+        f"attacker names the true one {right} of the time; a coin toss does 50\u00a0%.",
         f"In up to {_share(claim.delta)} of all releases the guarantee permits your row to be printed in clear; "
         "then the belief is certainty."
         if isinstance(claim, ApproxDP) and not math.isfinite(worst)

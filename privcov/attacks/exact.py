@@ -36,8 +36,8 @@ def request(method: str, facts: PublicFacts, guarantee: Claim) -> dict:
 def as_private(table: Dataset, hidden_n: bool, bounded: bool = False) -> PrivateDataset:
     """Return the simulated rows, declared private.
 
-    hidden: their number is not public. bounded: every cell is within 1 / sqrt(d) of zero, in units of the row bound, so
-    that the corners of the bounds have its length.
+    hidden_n: the number of rows is not public. bounded: every cell is within 1 / sqrt(d) of zero, in units of the row
+    bound, so that the corners of the bounds have its length.
     """
     limits: dict[str, Any] = {"row_bound": table.row_bound}
     if bounded:

@@ -153,7 +153,7 @@ class Audit:
                 f"{self.permitted:.3g} there ({sure})."
             )
         can = reach(self.claim, self.draws)
-        small = f"noise {can.factor:.2f} times too small" if math.isfinite(can.factor) else "no lack of noise"
+        small = f"noise {can.factor:.2f} times too small" if math.isfinite(can.factor) else "no noise that is too small"
         return (
             f"Not caught: {name} is at least {self.proved:.3g}{at}, which {self.claim} allows ({sure}). "
             f"This many draws see {small} at best; passing is no proof."

@@ -17,8 +17,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from privcov.bundle.codebook import RULES, about_rows, codebook
+from privcov.bundle.extras import LEVEL, extra_files
 from privcov.bundle.html import release_report
-from privcov.bundle.readers import LEVEL, extra_files
 from privcov.bundle.safe import cell, json_bytes, table
 from privcov.core.guarantees import ApproxDP, Guarantee, format_up, from_dict, to_dict
 from privcov.core.words import plain
@@ -282,9 +282,8 @@ method_card.txt      the method
 extras/              for whoever analyses it: codebook.csv (what every column is), about.csv (what all numbers are
                      about), rows.csv (number of rows, n_eff), means, variances, covariances and correlations with 95 %
                      intervals for noise and sampling together, counts and means of classes, shares of missing cells;
-                     read.py and read.R read the bundle without PrivCov. Which nothing checks, so that they may
-                     come from anybody: estimated_correlation.csv and estimated_covariance.csv, the matrices as the
-                     method estimates them
+                     read.py and read.R read the bundle without PrivCov. Not checked, so anybody may have written them:
+                     estimated_correlation.csv and estimated_covariance.csv, the matrices as the method estimates them
 verify.py            checks the hashes, the guarantee, and the noisy covariance with its noise, without PrivCov
 
 How to check. Where PrivCov is installed, from a folder other than this one:
@@ -306,5 +305,6 @@ eigenvalues, loadings   of the covariance with every column scaled by its bounds
 
 OF_SHARES = """shares        share of rows that have both cells, on the diagonal the cell;
               shares_std is the deviation of the noise on it. Where a share is below three deviations, noisy and
-              noise_std are nan: too few rows have both cells, and the zero in the other matrices means nothing
+              noise_std are nan: too few rows have both cells, and the other matrices have a zero there, which is no
+              estimate
 """

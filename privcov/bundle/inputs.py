@@ -23,9 +23,9 @@ from privcov.ledger.sums import cost_of
 from privcov.measurements.exact.moment import NoisySum, norm_of, planned_events
 from privcov.measurements.exact.norm_counts import halvings_of, shares
 from privcov.measurements.exact.reading import count_std
-from privcov.measurements.noise_theory.anchor import matters_of
+from privcov.measurements.noise_theory.anchor import choose_anchor_for
 from privcov.measurements.norm_histogram import SEARCH_SHARE
-from privcov.tables.declaration.private_file import Declaration
+from privcov.tables.declaration.declaration import Declaration
 from privcov.tables.public_facts import PublicFacts
 
 INPUTS = ("measurement.json", "guarantee.json", "ledger_entry.json", "declaration.json")
@@ -39,7 +39,7 @@ _MARGIN = Fraction(1, 10**12)  # of a small epsilon: more than what `accounting.
 
 
 def parse_json(name: str, raw: bytes) -> Any:
-    """Return JSON's value in the one form of bundles, else raise `Wrong`: no changed byte reads as the same file."""
+    """Return the value of JSON text in the one form of bundles. Raise BundleError for any other form."""
     must(raw.count(b"[") + raw.count(b"{") <= _MAX_CONTAINERS, f"{name} holds more lists than any bundle")
     try:
         text = raw.decode("ascii")
@@ -137,8 +137,8 @@ def _check_guarantee(bundle_inputs: Inputs, target: Guarantee) -> str:
     share: BudgetShare = (
         ZCDP(float(Fraction(bundle_inputs.entry["amount"]))) if isinstance(target, ApproxDP) else target
     )
-    matters = matters_of(total.anchor, total.facts.d, total.n_anchors, total.facts.relation)
-    how: dict[str, Any] = {"shape": total.shape, "matters": matters}
+    anchor_for = choose_anchor_for(total.anchor, total.facts.d, total.n_anchors, total.facts.relation)
+    how: dict[str, Any] = {"shape": total.shape, "anchor_for": anchor_for}
     if total.search is None:
         event_plan = planned_events(total.facts, share, **how)
     else:

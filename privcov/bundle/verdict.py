@@ -14,7 +14,7 @@ from privcov.tables.dataset import Dataset
 
 WORSE = "worse than the zero matrix here"
 _USEFUL, _WORTH = 1 / 3, 0.75  # fractions of the smaller error of the zero matrix and the diagonal
-_SMALL = 0.1  # an error below a tenth is of use, whatever else is as good
+_SMALL = 0.1  # an error below a tenth is useful, even if a trivial answer is as good
 _REMEDY = "More rows, fewer columns or a weaker guarantee would help. "
 _NEAR = 0.05  # the same for correlations, where their noise is below it too
 STILL = 1e-24  # a variance that rounding alone may leave, in working units

@@ -32,7 +32,7 @@ UNCHECKED = (
 
 
 def check(files: Mapping[str, bytes]) -> tuple[Inputs, list[str]]:
-    """Return the inputs, and what holds and what cannot be checked, as lines for the screen; raise `Wrong` else."""
+    """Return the inputs, and lines on what holds and what cannot be checked; raise BundleError otherwise."""
     _check_manifest(files)
     for name in INPUTS:
         must(name in files, f"{name} is missing")

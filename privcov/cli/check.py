@@ -14,7 +14,7 @@ from privcov.cli.progress import Bar
 
 if TYPE_CHECKING:
     from privcov.steward.check import ColumnCheck, OwnerCheck
-    from privcov.tables.declaration.private_file import Declaration
+    from privcov.tables.declaration.declaration import Declaration
 
 
 def add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -47,7 +47,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def read_declaration(path: Path) -> Declaration:
     """Return the declaration in a file. Raises ValueError, or OSError, in one sentence."""
-    from privcov.tables.declaration.private_file import Declaration
+    from privcov.tables.declaration.declaration import Declaration
 
     try:
         return Declaration.from_json(path.read_text(encoding="utf-8"))

@@ -32,7 +32,7 @@ def add_declare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def _declare(options: argparse.Namespace) -> None:
-    from privcov.tables.declaration.private_file import Column
+    from privcov.tables.declaration.declaration import Column
     from privcov.tables.declaration.spreadsheet import columns_of, text_of
     from privcov.tables.declaration.template import header_of, template
     from privcov.tables.readers.facts import quote

@@ -1,4 +1,4 @@
-"""The same from a shell: the workbench, the way of a private table, advice, and studies."""
+"""PrivCov in a shell: the workbench, private tables, expected errors and sweeps."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from privcov.cli.progress import progress
 from privcov.core import places
 
 if TYPE_CHECKING:
-    from privcov.tables.declaration.private_file import Declaration
+    from privcov.tables.declaration.declaration import Declaration
 
 
 def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -50,10 +50,10 @@ def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def _release(options: argparse.Namespace) -> None:
     from privcov.estimators.base import METHODS
-    from privcov.releases.private_request import USUAL, usual_request
+    from privcov.releases.private_request import DEFAULT_METHODS, usual_request
 
     guarantee = guarantee_of(options)
-    METHODS.get(options.method or USUAL[0])  # a key that is none is refused before a row is read
+    METHODS.get(options.method or DEFAULT_METHODS[0])  # a key that is none is refused before a row is read
     declaration = check.read_declaration(options.declaration)
     streams.check_place(options.out, required_files=_release_files(options))
     streams.check_place(options.bundle, "--bundle", [*_release_files(options), options.out])
@@ -69,7 +69,7 @@ def _release(options: argparse.Namespace) -> None:
             check.stop_if_unreadable(declaration, options.data, options.accept_unreadable)
         private = declaration.on_files(options.data, bar)
         key = options.method or usual_request(private.facts, guarantee).method.card.key
-        searched = {"row_bound_search": "auto"} if declaration.row_bound_search and key == USUAL[0] else {}
+        searched = {"row_bound_search": "auto"} if declaration.row_bound_search and key == DEFAULT_METHODS[0] else {}
         release = privcov.release_private(
             private,
             guarantee,

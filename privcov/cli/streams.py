@@ -85,7 +85,7 @@ def _report(sentence: str, code: int) -> int:
 def _of_running(problem: Exception) -> bool:
     """Return whether a ValueError is about files, the ledger or the network rather than about what was typed."""
     from privcov.ledger import LedgerError
-    from privcov.tables.declaration.private_file import PrivateFileError
+    from privcov.tables.declaration.declaration import PrivateFileError
     from privcov.tables.readers import TableFileError
 
     return isinstance(problem, Failed | PrivateFileError | LedgerError | TableFileError)

@@ -13,7 +13,7 @@ from privcov.cli.progress import print_progress
 
 def add_study(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``study`` to the commands of the parser."""
-    study = commands.add_parser("study", help="studies that a page saved")
+    study = commands.add_parser("study", help="sweeps over simulated and public tables, saved as JSON")
     parts = study.add_subparsers(dest="part", required=True)
     runner = parts.add_parser("run", help="run a saved study (Plan JSON, one or a list) and write its table as CSV")
     runner.add_argument("plan", type=Path, help="the file of the study, as a page or Plan.to_json wrote it")
@@ -39,7 +39,7 @@ def _run(options: argparse.Namespace) -> None:
         n_reused += cell.reused
         print_progress(done, total, cell)
 
-    with cluster.on(options.cluster) if options.cluster else contextlib.nullcontext():
+    with cluster.dask_scheduler(options.cluster) if options.cluster else contextlib.nullcontext():
         table = saved.run(plans, tell, store, workers=options.workers)
     if n_reused:
         assert store is not None, "only a store has runs from before"

@@ -83,7 +83,10 @@ def _parameter_forms(called: Callable) -> dict[str, str]:
 
 
 def _as_taken(called: Callable, name: str, value: Any) -> Any:
-    """Return an argument, a list for an array where a list is taken; raise TypeError for a table, or for one number."""
+    """Return an argument, an array as a list where a list is taken.
+
+    Raise TypeError for a table, and for a number in place of a list.
+    """
     takes = _parameter_forms(called).get(name, "")
     if takes in ("list", "many") and name != "usual" and isinstance(value, (int, float, np.number)):
         raise TypeError(

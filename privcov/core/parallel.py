@@ -1,4 +1,4 @@
-"""Many cores: `each` runs one function on many tasks and yields the results as they finish.
+"""Many cores: `run_tasks` runs one function on many tasks and yields the results as they finish.
 
 joblib runs the tasks: in processes of this machine, or where the caller's `joblib.parallel_config` sends them (dask,
 ray). A file of rows is read by threads of this process alone, whatever the caller has set.
@@ -71,12 +71,12 @@ _HERE = threading.local()
 
 
 def inside() -> bool:
-    """Return whether the caller is a task of `each` in a worker."""
+    """Return whether the caller is a task of `run_tasks` in a worker."""
     return getattr(_HERE, "working", False)
 
 
-def workers() -> int:
-    """Return how many processes or threads `each` uses here: PRIVCOV_WORKERS, or the cores of this process."""
+def worker_count() -> int:
+    """Return how many processes or threads `run_tasks` uses here: PRIVCOV_WORKERS, or the cores of this process."""
     value = os.environ.get("PRIVCOV_WORKERS", "").strip()
     if value:
         if not value.isascii() or not value.isdigit() or not 1 <= int(value) <= 1024:
@@ -90,14 +90,14 @@ def workers() -> int:
     return cpu_count()
 
 
-def elsewhere() -> bool:
+def has_caller_backend() -> bool:
     """Return whether the caller's `joblib.parallel_config` sends tasks to another backend than joblib's own."""
     from joblib.parallel import BACKENDS, DEFAULT_BACKEND, get_active_backend
 
     return not isinstance(get_active_backend()[0], BACKENDS[DEFAULT_BACKEND])
 
 
-def each(
+def run_tasks(
     work: Callable[[Task], Result], tasks: Iterable[Task], *, threads: bool = False, workers: int | None = None
 ) -> Results[Result]:
     """Yield (position, work(task)) of every task, each exactly once, in the order in which they finish.
@@ -110,14 +110,14 @@ def each(
     count = _default_workers() if workers is None else checks.whole("workers", workers, 1, 1024)
     if inside() or len(tasks) < 2:  # a task with tasks of its own: the other cores are already in use
         return _here(work, tasks)
-    if not threads and elsewhere():
+    if not threads and has_caller_backend():
         return _by_joblib(work, tasks, -1)
     if count == 1:
         return _here(work, tasks)
     return (_threads if threads else _by_joblib)(work, tasks, min(count, len(tasks)))
 
 
-_default_workers = workers  # the argument of `each` hides the name
+_default_workers = worker_count  # the argument of `run_tasks` hides the name
 
 
 def _here(work: Callable, tasks: list) -> Results:

@@ -19,7 +19,7 @@ Card = TypeVar("Card", bound=Any)
 class Registry(Generic[Card]):
     """Entries of one package, by key, whose modules are imported when the entries are first read.
 
-    what: an entry in words, for messages. package: its dotted name. card: makes an entry's card, with ``key`` and
+    noun: an entry in words, for messages. package: its dotted name. card: makes an entry's card, with ``key`` and
     ``order``, from ``cls`` and the fields given to `add`.
     """
 

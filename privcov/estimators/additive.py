@@ -18,7 +18,7 @@ import numpy as np
 from privcov.core.guarantees import RELATIONS, ApproxDP, ZCDP
 from privcov.core.parameters import parameter
 from privcov.estimators.base import METHODS, MethodInput, Outcome
-from privcov.estimators.mechanisms import PRINTED, SOUND, Mechanical, Mechanism
+from privcov.estimators.mechanisms import PRINTED, SOUND, Mechanism, MechanismMethod
 from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
 from privcov.measurements.noise import COUPLED
 from privcov.postprocess.available_cases import Available, available_cases
@@ -47,7 +47,7 @@ def repair(noisy_moment: NoisyMoment, how: str) -> np.ndarray:
 
 
 def finish_available(
-    ask: MethodInput,
+    inputs: MethodInput,
     noisy_moment: NoisyMoment,
     repair: Callable[[np.ndarray, float], np.ndarray],
     notes: tuple[str, ...] = (),
@@ -58,13 +58,13 @@ def finish_available(
     """
     available = available_of(noisy_moment)
     usable = ~available.refused
-    off = usable & ~np.eye(ask.d, dtype=bool)
+    off = usable & ~np.eye(inputs.d, dtype=bool)
     std = float(np.sqrt(available.variance[off].mean())) if off.any() else 0.0
     there = np.flatnonzero(np.diag(usable))
-    matrix, block = np.zeros((ask.d, ask.d)), np.ix_(there, there)
+    matrix, block = np.zeros((inputs.d, inputs.d)), np.ix_(there, there)
     if len(there):
         matrix[block] = repair(np.where(usable, available.covariance, 0.0)[block], std)
-    notes = (*notes, *_refusals(available, ask.facts.columns))
+    notes = (*notes, *_refusals(available, inputs.facts.columns))
     mean = np.where(np.diag(usable), available.mean, 0.0)
     return Outcome(
         noisy_moment, Moments(matrix + np.outer(mean, mean), mean, matrix), count=noisy_moment.count, notes=notes
@@ -112,22 +112,22 @@ def _refusals(available: Available, columns: tuple[str, ...]) -> tuple[str, ...]
     return tuple(notes)
 
 
-class AdditiveCov(Mechanical):
+class AdditiveCov(MechanismMethod):
     """Base of the methods that add noise to the moment matrix and repair it by "none", "psd", "box" or "shrink"."""
 
     repair: str
 
-    def finish(self, ask: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
+    def finish(self, inputs: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Return the moments of the repaired matrix."""
         if noisy_moment.flags is not None:
             shape, top = noisy_moment.distribution.shape, noisy_moment.row_bound**2
-            return finish_available(ask, noisy_moment, lambda c, std: repaired(c, std, self.repair, shape, top))
+            return finish_available(inputs, noisy_moment, lambda c, std: repaired(c, std, self.repair, shape, top))
         how, notes = self.repair, ()
-        if ask.calibration == "as-published-5" and how != "box":
+        if inputs.calibration == "as-published-5" and how != "box":
             how, notes = "box", ("Eigenvalues clipped to [0, R^2], as the code of paper 5 does, whatever the repair.",)
         moments = unpack(
             repair(noisy_moment, how),
-            centre=ask.centre,
+            centre=inputs.centre,
             row_bound=noisy_moment.row_bound,
             n_anchors=noisy_moment.distribution.n_anchors,
         )

@@ -110,30 +110,32 @@ class AutoCov(OneMeasurement):
 
     mechanism = LeastNoise()
 
-    def request(self, ask: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> Request:
         """Return the measurement of the matrix with an anchor that favours it, after a search of the row bound."""
-        searched = self.row_bound_search != OFF and ask.d >= FEWEST_COLUMNS
-        search = SEARCH_SHARE if searched and not isinstance(ask.guarantee, NoPrivacy) else 0.0
-        return dataclasses.replace(self.mechanism.request(ask), matters=COVARIANCE, search=search)
+        searched = self.row_bound_search != OFF and inputs.d >= FEWEST_COLUMNS
+        search = SEARCH_SHARE if searched and not isinstance(inputs.guarantee, NoPrivacy) else 0.0
+        return dataclasses.replace(self.mechanism.request(inputs), anchor_for=COVARIANCE, search=search)
 
-    def finish(self, ask: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
+    def finish(self, inputs: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Return the moments with the covariance shrunk."""
-        notes = (ROUTES[self.mechanism.shape(ask)], *search_note(noisy_moment))
-        mixture = mixture_of(noisy_moment, self.structure, self._estimates(ask))
+        notes = (ROUTES[self.mechanism.shape(inputs)], *search_note(noisy_moment))
+        mixture = mixture_of(noisy_moment, self.structure, self._estimates(inputs))
         if self.structure != OFF:
-            notes += (f"Off the diagonal, of the {self._estimates(ask)}: {mixture}." if mixture else NO_PATTERN,)
+            notes += (f"Off the diagonal, of the {self._estimates(inputs)}: {mixture}." if mixture else NO_PATTERN,)
         if noisy_moment.flags is not None:
-            return finish_available(ask, noisy_moment, lambda c, std: self._repaired(c, std, ask, noisy_moment), notes)
+            return finish_available(
+                inputs, noisy_moment, lambda c, std: self._repaired(c, std, inputs, noisy_moment), notes
+            )
         return Outcome(noisy_moment, shrunk_moments(noisy_moment, mixture), count=noisy_moment.count, notes=notes)
 
-    def _estimates(self, ask: MethodInput) -> str:
+    def _estimates(self, inputs: MethodInput) -> str:
         """Return what is estimated: "population" or "sample"."""
         if self.target != "auto":
             return self.target
-        return POPULATION if ask.rows is not None and ask.rows.truth is not None else SAMPLE
+        return POPULATION if inputs.rows is not None and inputs.rows.truth is not None else SAMPLE
 
     def _repaired(
-        self, matrix: np.ndarray, noise_std: float, ask: MethodInput, noisy_moment: NoisyMoment
+        self, matrix: np.ndarray, noise_std: float, inputs: MethodInput, noisy_moment: NoisyMoment
     ) -> np.ndarray:
         """Return a covariance of available cases with its eigenvalues shrunk."""
         shape = noisy_moment.distribution.shape
@@ -141,7 +143,7 @@ class AutoCov(OneMeasurement):
             d, square, std = len(matrix), noisy_moment.row_bound**2, noise_std / noisy_moment.row_bound**2
             noise = BlockNoise(d * (d - 1) * std**2, np.full(d, 2 * std**2), 2 * d * std**2, std, gaussian=True)
             return square * denoise(matrix / square, noise)
-        how = "psd" if self.mechanism.shape(ask) == "laplace" else "shrink"
+        how = "psd" if self.mechanism.shape(inputs) == "laplace" else "shrink"
         return repaired(matrix, noise_std, how, shape, noisy_moment.row_bound**2)
 
 

@@ -90,12 +90,12 @@ class AutoPrecision(Glasso):
 
     mechanism = LeastNoise()
 
-    def tested(self, ask: MethodInput, noisy_moment: NoisyMoment) -> EdgeTest | None:
+    def tested(self, inputs: MethodInput, noisy_moment: NoisyMoment) -> EdgeTest | None:
         """Test every pair of columns for an edge.
 
         Parameters
         ----------
-        ask : MethodInput
+        inputs : MethodInput
             The input of the run.
         noisy_moment : NoisyMoment
             The noisy moment, without class sums.
@@ -110,9 +110,9 @@ class AutoPrecision(Glasso):
         Nothing: it uses only a noisy matrix.
         """
         law = law_of(noisy_moment, relative_count_std(noisy_moment))
-        rows = noisy_moment.rows / ask.facts.rows_per_person
+        rows = noisy_moment.rows / inputs.facts.rows_per_person
         mean, covariance = moments_of(noisy_moment, law, rows)
-        return edge_test(covariance, np.zeros(ask.d) if mean is None else mean, rows, law)
+        return edge_test(covariance, np.zeros(inputs.d) if mean is None else mean, rows, law)
 
     @property
     def lambda_rule(self) -> str:
@@ -120,17 +120,17 @@ class AutoPrecision(Glasso):
         return OTHERWISE if self.rule == TESTED else self.rule
 
     def choose_precision(
-        self, ask: MethodInput, noisy_moment: NoisyMoment, solution: Solved
+        self, inputs: MethodInput, noisy_moment: NoisyMoment, solution: Solved
     ) -> tuple[np.ndarray, tuple[str, ...]]:
         """Return the matrix of largest likelihood on the edges of the test, or that of a lambda rule."""
-        by_test = self.rule == TESTED and ask.tuning == "released"
+        by_test = self.rule == TESTED and inputs.tuning == "released"
         if not by_test or noisy_moment.centre == CLASSES:
-            precision, notes = super().choose_precision(ask, noisy_moment, solution)
+            precision, notes = super().choose_precision(inputs, noisy_moment, solution)
             return precision, (*notes, _UNTESTED) if by_test else notes
-        test = self.tested(ask, noisy_moment)
-        graph = np.zeros((ask.d, ask.d), dtype=bool) if test is None else test.graph(self.rate)
+        test = self.tested(inputs, noisy_moment)
+        graph = np.zeros((inputs.d, inputs.d), dtype=bool) if test is None else test.graph(self.rate)
         definite = solution.s if self.repair != "none" else repair_for_lasso(solution.s, "psd", FLOOR).matrix
-        count, pairs = int(graph.sum()) // 2, ask.d * (ask.d - 1) // 2
+        count, pairs = int(graph.sum()) // 2, inputs.d * (inputs.d - 1) // 2
         note = f"{count} of {pairs} pairs pass the edge test at a rate of false discoveries of {self.rate:g}."
         note += " The matrix is the one of largest likelihood on these edges." if count else _EMPTY
         return on_graph(definite, graph), (note,)

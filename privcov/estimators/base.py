@@ -91,27 +91,29 @@ class MethodCard:
 class Request:
     """One measurement of the moment matrix, decided by public facts alone: arguments of `measure_moment`.
 
-    search: part of the share that is spent on a search for a shorter row bound before; 0 for none.
+    search: the part of the share that a search for a shorter row bound spends first; 0 for no search.
     """
 
     share: BudgetShare
     shape: str
-    matters: str = "both"
+    anchor_for: str = "both"
     search: float = 0.0
 
-    def carried_out(self, ask: MethodInput) -> NoisyMoment:
+    def measure(self, inputs: MethodInput) -> NoisyMoment:
         """Measure what is requested, on rows that are not private."""
-        rows, share, search = ask.dataset, self.share, None
-        how: dict[str, Any] = {"rng": ask.rng, "relation": ask.relation}
+        rows, share, search = inputs.dataset, self.share, None
+        how: dict[str, Any] = {"rng": inputs.rng, "relation": inputs.relation}
         if self.search:
             parts = accounting.split(share, norms=self.search, matrix=1 - self.search)
             share = parts["matrix"]
             rows, search = search_row_bound(rows, parts["norms"], share, **how)
-        noisy_moment = measure_moment(rows, share, centre=ask.centre, shape=self.shape, matters=self.matters, **how)
+        noisy_moment = measure_moment(
+            rows, share, centre=inputs.centre, shape=self.shape, anchor_for=self.anchor_for, **how
+        )
         return dataclasses.replace(noisy_moment, search=search)
 
 
-class OtherSteps(TypeError):
+class NotOneMeasurement(TypeError):
     """Raised where a method needs more of the rows than one measurement of the moment matrix."""
 
 
@@ -162,7 +164,7 @@ class MethodInput:
     def n(self) -> int:
         """The public number of rows; raises OtherSteps where n is not public."""
         if self.facts.n is None:
-            raise OtherSteps("The number of rows is not public.")
+            raise NotOneMeasurement("The number of rows is not public.")
         return self.facts.n
 
     @property
@@ -174,7 +176,9 @@ class MethodInput:
     def dataset(self) -> Dataset:
         """The rows, for a method with measurements of its own; raises OtherSteps where they are private."""
         if self.rows is None:
-            raise OtherSteps("Private rows are measured once, by the exact measurement, and never handed to a method.")
+            raise NotOneMeasurement(
+                "Private rows are measured once, by the exact measurement, and never handed to a method."
+            )
         return self.rows
 
 
@@ -206,7 +210,7 @@ class Method(Checked):
 
     card: MethodCard
 
-    def run(self, ask: MethodInput) -> Outcome:
+    def run(self, inputs: MethodInput) -> Outcome:
         """Measure under ``ask.guarantee``, which is split once, and post-process.
 
         The result keeps ``ask.guarantee`` under ``ask.relation`` where ``ask.calibration`` is "sound"; at most the
@@ -214,48 +218,50 @@ class Method(Checked):
         """
         raise NotImplementedError
 
-    def request(self, ask: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> Request:
         """Return the one measurement of the moment matrix that this method needs, before a row is read.
 
         OtherSteps where the method measures the rows in other steps; NothingMeasured where it measures nothing.
         """
-        raise OtherSteps(f"{self.card.label} looks at the rows in other steps than one measurement of the moments.")
+        raise NotOneMeasurement(
+            f"{self.card.label} looks at the rows in other steps than one measurement of the moments."
+        )
 
-    def finish(self, ask: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
+    def finish(self, inputs: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Compute the result from what was measured for `request`; OtherSteps where the method needs more.
 
         It is post-processing.
         """
-        raise OtherSteps(f"{self.card.label} does not work from one measurement of the moments.")
+        raise NotOneMeasurement(f"{self.card.label} does not work from one measurement of the moments.")
 
-    def events(self, ask: MethodInput) -> tuple[Event, ...]:
+    def events(self, inputs: MethodInput) -> tuple[Event, ...]:
         """Return what a run does to the rows, in order."""
-        return self.run(ask).events
+        return self.run(inputs).events
 
-    def noisy_moment(self, ask: MethodInput) -> NoisyMoment | None:
+    def noisy_moment(self, inputs: MethodInput) -> NoisyMoment | None:
         """Return the one noisy matrix of a run on rows that are not private; None where the method has other steps."""
-        outcome = self.run(ask)
+        outcome = self.run(inputs)
         return None if outcome.steps else outcome.noisy_moment
 
 
 class OneMeasurement(Method):
     """Base of the methods that measure once, by `request` or `measure`, and post-process in `finish`."""
 
-    def measure(self, ask: MethodInput) -> NoisyMoment:
+    def measure(self, inputs: MethodInput) -> NoisyMoment:
         """Measure what `request` states, on rows that are not private."""
-        return self.request(ask).carried_out(ask)
+        return self.request(inputs).measure(inputs)
 
-    def noisy_moment(self, ask: MethodInput) -> NoisyMoment | None:
+    def noisy_moment(self, inputs: MethodInput) -> NoisyMoment | None:
         """Measure, without finishing."""
-        return self.measure(ask)
+        return self.measure(inputs)
 
-    def run(self, ask: MethodInput) -> Outcome:
+    def run(self, inputs: MethodInput) -> Outcome:
         """Measure once, and finish."""
-        return self.finish(ask, self.measure(ask))
+        return self.finish(inputs, self.measure(inputs))
 
-    def events(self, ask: MethodInput) -> tuple[Event, ...]:
+    def events(self, inputs: MethodInput) -> tuple[Event, ...]:
         """Return what is done to the rows, without finishing."""
-        return self.measure(ask).events
+        return self.measure(inputs).events
 
 
 METHODS = Registry("method", "privcov.estimators", MethodCard)

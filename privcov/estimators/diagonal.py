@@ -38,13 +38,13 @@ class Diagonal(OneMeasurement):
     The whole guarantee, in one measurement.
     """
 
-    def measure(self, ask: MethodInput) -> NoisyMoment:
+    def measure(self, inputs: MethodInput) -> NoisyMoment:
         """Measure the diagonal (and the mean) with noise."""
-        return measure_diagonal(ask.dataset, ask.guarantee, centre=ask.centre, rng=ask.rng)
+        return measure_diagonal(inputs.dataset, inputs.guarantee, centre=inputs.centre, rng=inputs.rng)
 
-    def finish(self, ask: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
+    def finish(self, inputs: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Return the moments of unrelated columns."""
-        moments = unpack(noisy_moment.matrix, centre=ask.centre, row_bound=noisy_moment.row_bound)
+        moments = unpack(noisy_moment.matrix, centre=inputs.centre, row_bound=noisy_moment.row_bound)
 
         def keep(matrix: np.ndarray | None) -> np.ndarray | None:
             return None if matrix is None else np.diag(np.maximum(np.diag(matrix), 0.0))
@@ -52,7 +52,7 @@ class Diagonal(OneMeasurement):
         # With a mean, the off-diagonal of the second moment is mean_i mean_j, not zero; only the
         # covariance is diagonal by assumption.
         second = moments.second_moment
-        if ask.centre == "joint":
+        if inputs.centre == "joint":
             covariance = keep(moments.covariance)
             assert covariance is not None, "the mean was measured"
             assert moments.mean is not None

@@ -13,7 +13,7 @@ import numpy as np
 
 from privcov.core.parameters import parameter
 from privcov.estimators.base import MethodInput, Outcome
-from privcov.estimators.mechanisms import Mechanical
+from privcov.estimators.mechanisms import MechanismMethod
 from privcov.estimators.precision import fission_halves, target
 from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess.feasibility import Infeasible, diagnose
@@ -50,7 +50,7 @@ class Solved:
 
 
 @dataclass(frozen=True)
-class Glasso(Mechanical):
+class Glasso(MechanismMethod):
     """Base of the graphical lassos, whose subclasses bring the mechanism and what their papers print.
 
     Tuning "released" chooses lambda by ``rule``; "fixed", and as published "released" too, takes ``penalty`` times the
@@ -90,18 +90,18 @@ class Glasso(Mechanical):
         help="Certified gap per variable: screen 1e-6 nats, print 1e-7.",
     )
 
-    def finish(self, ask: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
+    def finish(self, inputs: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Repair the noisy matrix, solve the path and choose a matrix."""
-        solution = self.solve(ask, noisy_moment)
-        precision, choice_notes = self.choose_precision(ask, noisy_moment, solution)
-        r2 = ask.facts.row_bound**2
+        solution = self.solve(inputs, noisy_moment)
+        precision, choice_notes = self.choose_precision(inputs, noisy_moment, solution)
+        r2 = inputs.facts.row_bound**2
         path = tuple(
             dataclasses.replace(fit, lam=fit.lam * r2, precision=None if fit.precision is None else fit.precision / r2)
             for fit in solution.path
         )
         moments = unpack(
             solution.clipped,
-            centre=ask.centre,
+            centre=inputs.centre,
             row_bound=noisy_moment.row_bound,
             n_anchors=noisy_moment.distribution.n_anchors,
         )
@@ -114,13 +114,13 @@ class Glasso(Mechanical):
         """The rule that chooses lambda under tuning "released"."""
         return self.rule
 
-    def solve(self, ask: MethodInput, noisy_moment: NoisyMoment) -> Solved:
+    def solve(self, inputs: MethodInput, noisy_moment: NoisyMoment) -> Solved:
         """Repair the noisy matrix and solve the path, without choosing lambda; ValueError where none has an answer."""
-        published = ask.calibration != "sound"
+        published = inputs.calibration != "sound"
         if published:
             clipped = self.as_printed(noisy_moment)
-            s = target(clipped, ask.centre, noisy_moment.distribution.n_anchors)
-            path, notes = self.path_as_published(s, noisy_moment, ask)
+            s = target(clipped, inputs.centre, noisy_moment.distribution.n_anchors)
+            path, notes = self.path_as_published(s, noisy_moment, inputs)
         else:
             clipped, s, notes = self._repaired(noisy_moment)
             path = solve_path(s, points=PATH_POINTS, depth=PATH_DEPTH, tol=GAPS[self.accuracy])
@@ -130,9 +130,9 @@ class Glasso(Mechanical):
             raise ValueError(f"The graphical lasso failed on the noisy matrix: {_cause(path, s, published)}")
         return Solved(clipped, s, path, notes)
 
-    def _position(self, ask: MethodInput, noisy_moment: NoisyMoment, solution: Solved) -> tuple[str, int]:
+    def _position(self, inputs: MethodInput, noisy_moment: NoisyMoment, solution: Solved) -> tuple[str, int]:
         """Return the rule, "chosen" without one, and the position of its lambda on the path."""
-        published, path, s = ask.calibration != "sound", solution.path, solution.s
+        published, path, s = inputs.calibration != "sound", solution.path, solution.s
         lambdas = [fit.lam for fit in path]
 
         def solve(matrix: np.ndarray) -> list[np.ndarray | None]:
@@ -141,11 +141,11 @@ class Glasso(Mechanical):
             fits = solve_path(matrix, lambdas, penalise_diagonal=published, tol=GAPS[self.accuracy])
             return [fit.precision for fit in fits]
 
-        if ask.tuning == "fixed" or published:
+        if inputs.tuning == "fixed" or published:
             return "chosen", nearest(path, self.penalty * lambdas[0])
         scores = None
         if self.lambda_rule == "fission":
-            halves = fission_halves(noisy_moment, ask.rng)
+            halves = fission_halves(noisy_moment, inputs.rng)
             scores = fission_scores(halves, lambda t: solve(self._for_lasso(t)), FISSION_SPLITS)
         positions = choices(path, s, noisy_moment.distribution.off_diagonal_std, noisy_moment.rows, scores=scores)
         return self.lambda_rule, positions[self.lambda_rule]
@@ -172,7 +172,7 @@ class Glasso(Mechanical):
         return noisy_moment.matrix
 
     def path_as_published(
-        self, s: np.ndarray, noisy_moment: NoisyMoment, ask: MethodInput
+        self, s: np.ndarray, noisy_moment: NoisyMoment, inputs: MethodInput
     ) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
         """Solve the path of the problem that Wang et al. 2018 prints, and return it with notes.
 
@@ -196,13 +196,13 @@ class Glasso(Mechanical):
         return path, notes
 
     def choose_precision(
-        self, ask: MethodInput, noisy_moment: NoisyMoment, solution: Solved
+        self, inputs: MethodInput, noisy_moment: NoisyMoment, solution: Solved
     ) -> tuple[np.ndarray, tuple[str, ...]]:
         """Return the precision matrix of the release, unit-ball units, and notes."""
-        rule, best = self._position(ask, noisy_moment, solution)
+        rule, best = self._position(inputs, noisy_moment, solution)
         how = f"rule {rule}" if rule != "chosen" else f"the usable one nearest to {self.penalty:g} of the largest"
         fit = solution.path[best]
-        lam = fit.lam * ask.facts.row_bound**2
+        lam = fit.lam * inputs.facts.row_bound**2
         note = f"Chosen lambda: {lam:.4g} (point {best + 1} of {len(solution.path)}), by {how}."
         if fit.status != "ok":
             note += f" The solver did not converge there (gap {fit.gap:.2g} nats per variable)."

@@ -15,7 +15,7 @@ import numpy as np
 
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, BudgetShare, GaussianDP, Guarantee, Kind, NoPrivacy, PureDP, ZCDP
-from privcov.estimators.base import MethodInput, OneMeasurement, OtherSteps, Request
+from privcov.estimators.base import MethodInput, NotOneMeasurement, OneMeasurement, Request
 from privcov.measurements.moment import ANCHOR_SQUARED, NoisyMoment, sensitivity
 from privcov.measurements.wishart import measure_wishart
 
@@ -34,9 +34,9 @@ PRINTED_LAPLACE = {
 }
 
 
-def refuse_unknown_count(ask: MethodInput) -> None:
+def refuse_unknown_count(inputs: MethodInput) -> None:
     """Raise ValueError under add-remove, because every paper takes the number of rows as public."""
-    if ask.relation == "add-remove":
+    if inputs.relation == "add-remove":
         raise ValueError(
             "The papers take the number of rows as public, so there is no published calibration for add-remove. "
             "Use calibration='sound'."
@@ -44,7 +44,7 @@ def refuse_unknown_count(ask: MethodInput) -> None:
 
 
 def printed_share(
-    ask: MethodInput,
+    inputs: MethodInput,
     printed: Mapping[str, tuple[Kind, Callable[[Any, int], float]]],
     norm: str,
     sound_scale: Callable[[Any, float], float],
@@ -54,33 +54,33 @@ def printed_share(
     In joint centring the paper's mechanism is applied to z / sqrt(1 + s^2), a unit vector of d + 1 numbers (d + k with
     k classes). Where the printed scale is the right one, it is rounded to the safe side like any other.
     """
-    refuse_unknown_count(ask)
-    if isinstance(ask.guarantee, NoPrivacy):
-        return ask.guarantee
-    kind, formula = printed[ask.calibration]
-    if not isinstance(ask.guarantee, kind):
+    refuse_unknown_count(inputs)
+    if isinstance(inputs.guarantee, NoPrivacy):
+        return inputs.guarantee
+    kind, formula = printed[inputs.calibration]
+    if not isinstance(inputs.guarantee, kind):
         raise ValueError(
-            f"The scale of {ask.calibration} is printed for {kind.name}, not for {ask.guarantee}. "
+            f"The scale of {inputs.calibration} is printed for {kind.name}, not for {inputs.guarantee}. "
             f"Ask for {kind.__name__}, or use calibration='sound'."
         )
-    joint, d, n = ask.n_anchors, ask.d, ask.n
-    scale = formula(ask.guarantee, d + joint) * (1 + ANCHOR_SQUARED * (joint > 0)) / n
-    delta = sensitivity(d, n, norm=norm, n_anchors=joint, relation=ask.relation)
-    if abs(sound_scale(ask.guarantee, delta) / scale - 1) < 1e-9:
-        return ask.guarantee
+    joint, d, n = inputs.n_anchors, inputs.d, inputs.n
+    scale = formula(inputs.guarantee, d + joint) * (1 + ANCHOR_SQUARED * (joint > 0)) / n
+    delta = sensitivity(d, n, norm=norm, n_anchors=joint, relation=inputs.relation)
+    if abs(sound_scale(inputs.guarantee, delta) / scale - 1) < 1e-9:
+        return inputs.guarantee
     return PureDP(delta / scale) if kind is PureDP else GaussianDP(delta / scale)
 
 
 class Noise:
     """Base of the noises on the moment matrix."""
 
-    def request(self, ask: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> Request:
         """Return what is to be measured, from public facts; raise OtherSteps where private rows cannot have it."""
         raise NotImplementedError
 
-    def measure(self, ask: MethodInput) -> NoisyMoment:
+    def measure(self, inputs: MethodInput) -> NoisyMoment:
         """Measure the noisy matrix, on rows that are not private."""
-        return self.request(ask).carried_out(ask)
+        return self.request(inputs).measure(inputs)
 
 
 @dataclass(frozen=True)
@@ -95,15 +95,15 @@ class Mechanism(Noise):
     printed: Mapping[str, tuple[Kind, Callable[[Any, int], float]]] | None = None
     printed_shape: str = ""
 
-    def request(self, ask: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> Request:
         """Return the one measurement, under the whole guarantee."""
-        if ask.calibration == "sound":
-            return Request(ask.guarantee, self.shape)
+        if inputs.calibration == "sound":
+            return Request(inputs.guarantee, self.shape)
         assert self.printed is not None
         shape = self.printed_shape or self.shape
         norm = {"laplace": "l1", "upper-triangle": "triangle"}.get(shape, "l2")
         calibrate = accounting.laplace_scale if shape == "laplace" else accounting.gaussian_scale
-        return Request(printed_share(ask, self.printed, norm, calibrate), shape)
+        return Request(printed_share(inputs, self.printed, norm, calibrate), shape)
 
 
 def sulq_scale(guarantee: ApproxDP, p: int) -> float:
@@ -133,15 +133,15 @@ class WishartNoise(Noise):
     printed: Callable[[Guarantee], dict]
     sound: Callable[[Guarantee], dict] | None = None
 
-    def request(self, ask: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> Request:
         """Raise OtherSteps: private rows never get this noise."""
-        raise OtherSteps("A single Wishart matrix is not among the noises of private rows.")
+        raise NotOneMeasurement("A single Wishart matrix is not among the noises of private rows.")
 
-    def measure(self, ask: MethodInput) -> NoisyMoment:
+    def measure(self, inputs: MethodInput) -> NoisyMoment:
         """Measure the noisy matrix."""
-        noise = self.sound if ask.calibration == "sound" else self.printed
+        noise = self.sound if inputs.calibration == "sound" else self.printed
         assert noise is not None
-        return measure_wishart(ask.dataset, **noise(ask.guarantee), centre=ask.centre, rng=ask.rng)
+        return measure_wishart(inputs.dataset, **noise(inputs.guarantee), centre=inputs.centre, rng=inputs.rng)
 
 
 def with_mean(noisy_moment: NoisyMoment) -> np.ndarray:
@@ -161,18 +161,18 @@ class LeastNoise(Noise):
     """The least noisy shape for many columns under the kind of guarantee."""
 
     @staticmethod
-    def shape(ask: MethodInput) -> str:
+    def shape(inputs: MethodInput) -> str:
         """Return the shape: Gaussian with an accurate trace; under pure DP the difference of two Wishart matrices."""
-        if not isinstance(ask.guarantee, PureDP):
+        if not isinstance(inputs.guarantee, PureDP):
             return "free-trace"
-        return "laplace" if ask.d == 1 else "wishart-difference"
+        return "laplace" if inputs.d == 1 else "wishart-difference"
 
-    def request(self, ask: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> Request:
         """Return the one measurement, under the whole guarantee."""
-        return Request(ask.guarantee, self.shape(ask))
+        return Request(inputs.guarantee, self.shape(inputs))
 
 
-class Mechanical(OneMeasurement):
+class MechanismMethod(OneMeasurement):
     """Base of the methods that consist of a `Noise` and what is done with its result."""
 
     @property
@@ -180,10 +180,10 @@ class Mechanical(OneMeasurement):
         """The mechanism that adds the noise."""
         raise NotImplementedError
 
-    def request(self, ask: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> Request:
         """Return the request of the mechanism."""
-        return self.mechanism.request(ask)
+        return self.mechanism.request(inputs)
 
-    def measure(self, ask: MethodInput) -> NoisyMoment:
+    def measure(self, inputs: MethodInput) -> NoisyMoment:
         """Measure by the mechanism."""
-        return self.mechanism.measure(ask)
+        return self.mechanism.measure(inputs)

@@ -9,7 +9,7 @@ import numpy as np
 from privcov.core.guarantees import RELATIONS, ApproxDP, ZCDP
 from privcov.core.parameters import parameter
 from privcov.estimators.base import METHODS, MethodInput, Outcome
-from privcov.estimators.mechanisms import Mechanical, Mechanism
+from privcov.estimators.mechanisms import Mechanism, MechanismMethod
 from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import project_trace
@@ -33,7 +33,7 @@ from privcov.postprocess.spectrum import project_trace
     differs="The bound on the trace may come from the measurement itself, whose trace is accurate at no cost.",
 )
 @dataclass(frozen=True)
-class Projection(Mechanical):
+class Projection(MechanismMethod):
     """Gaussian noise, then the nearest positive semi-definite matrix with bounded trace.
 
     Guarantee
@@ -58,14 +58,14 @@ class Projection(Mechanical):
 
     mechanism = Mechanism("free-trace")
 
-    def finish(self, ask: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
+    def finish(self, inputs: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Return the moments of the nearest positive semi-definite matrix whose trace is not too large."""
         largest = noisy_moment.top  # rows of the unit ball: no trace is larger
         trace = float(np.trace(noisy_moment.matrix)) if self.trace == "released" else largest
         trace = float(np.clip(trace, 0.0, largest))
         moments = unpack(
             project_trace(noisy_moment.matrix, trace),
-            centre=ask.centre,
+            centre=inputs.centre,
             row_bound=noisy_moment.row_bound,
             n_anchors=noisy_moment.distribution.n_anchors,
         )

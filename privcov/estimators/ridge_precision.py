@@ -81,18 +81,18 @@ class RidgePrecision(OneMeasurement):
         ends=("noisier inverse", "smoother inverse"),
     )
 
-    def request(self, ask: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> Request:
         """Return one Gaussian measurement of the whole guarantee."""
-        if ask.calibration == "sound":
-            return Request(ask.guarantee, "free-trace")
-        return Request(self._printed(ask), "upper-triangle")
+        if inputs.calibration == "sound":
+            return Request(inputs.guarantee, "free-trace")
+        return Request(self._printed(inputs), "upper-triangle")
 
-    def finish(self, ask: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
+    def finish(self, inputs: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Repair the noisy matrix, choose the penalty, and invert with the ridge."""
-        published = ask.calibration != "sound"
+        published = inputs.calibration != "sound"
         repaired = noisy_moment.matrix if published else clip_psd(noisy_moment.matrix)
-        s = target(repaired, ask.centre, noisy_moment.distribution.n_anchors)
-        penalty, notes = self._penalty(ask, noisy_moment, len(s))
+        s = target(repaired, inputs.centre, noisy_moment.distribution.n_anchors)
+        penalty, notes = self._penalty(inputs, noisy_moment, len(s))
         lam = ridge_lambda(penalty, len(s))
         below = np.linalg.eigvalsh(s)
         if published and below[0] < 0:
@@ -101,25 +101,28 @@ class RidgePrecision(OneMeasurement):
                 f"stay so; the lowest, {below[0]:.3g} R^2, alone makes an eigenvalue of "
                 f"{-below[0] / (2 * lam):.3g} / R^2 or more.",
             )
-        r2 = ask.facts.row_bound**2
+        r2 = inputs.facts.row_bound**2
         moments = unpack(
-            repaired, centre=ask.centre, row_bound=noisy_moment.row_bound, n_anchors=noisy_moment.distribution.n_anchors
+            repaired,
+            centre=inputs.centre,
+            row_bound=noisy_moment.row_bound,
+            n_anchors=noisy_moment.distribution.n_anchors,
         )
         return Outcome(noisy_moment, moments, ridge_precision(s, lam) / r2, notes=notes, count=noisy_moment.count)
 
-    def _printed(self, ask: MethodInput) -> BudgetShare:
+    def _printed(self, inputs: MethodInput) -> BudgetShare:
         """Return the share that makes the measurement use the printed scale."""
-        n = 1 if ask.calibration == "as-published" else ask.n
+        n = 1 if inputs.calibration == "as-published" else inputs.n
 
         def scale(g: ApproxDP, p: int) -> float:
             return n * accounting.classical_gaussian_scale(g.epsilon, g.delta, math.sqrt(2))
 
-        return printed_share(ask, {ask.calibration: (ApproxDP, scale)}, "triangle", accounting.gaussian_scale)
+        return printed_share(inputs, {inputs.calibration: (ApproxDP, scale)}, "triangle", accounting.gaussian_scale)
 
-    def _penalty(self, ask: MethodInput, noisy_moment: NoisyMoment, d: int) -> tuple[float, tuple[str, ...]]:
+    def _penalty(self, inputs: MethodInput, noisy_moment: NoisyMoment, d: int) -> tuple[float, tuple[str, ...]]:
         lambdas = [ridge_lambda(x, d) for x in PENALTIES]
-        if ask.tuning == "released" and ask.calibration == "sound":
-            halves = fission_halves(noisy_moment, ask.rng)
+        if inputs.tuning == "released" and inputs.calibration == "sound":
+            halves = fission_halves(noisy_moment, inputs.rng)
             scores = fission_scores(halves, lambda s: ridge_path(clip_psd(s), lambdas), SPLITS)
             how = f"by fission of the noisy matrix ({SPLITS} splits)"
         else:

@@ -64,14 +64,14 @@ class Thresholding(OneMeasurement):
         help="Free. shrink: variances pulled to their mean by what the known noise spread them. keep: as measured.",
     )
 
-    def finish(self, ask: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
+    def finish(self, inputs: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Choose a cut, cut, and make the matrix positive semi-definite."""
-        published = ask.calibration != "sound"
+        published = inputs.calibration != "sound"
         whole = unit_moments(noisy_moment.matrix, noisy_moment)
         noisy = target(whole)
-        constant = self.constant / ask.d
+        constant = self.constant / inputs.d
         if published:
-            thresholded, more = self._cut_as_printed(noisy, noisy_moment, constant, ask)
+            thresholded, more = self._cut_as_printed(noisy, noisy_moment, constant, inputs)
         else:
             if whole.mean is not None:  # the square of the noise on the mean was subtracted with the mean
                 noisy = noisy + subtracted(whole, noisy_moment) * np.eye(len(noisy))
@@ -81,7 +81,7 @@ class Thresholding(OneMeasurement):
         repaired = clip_psd(thresholded)
         if ((thresholded == 0) & (repaired != 0)).any():
             more += ("Some of the zeros are small numbers again: the matrix had negative eigenvalues to repair.",)
-        moments = in_working_units(repaired, whole, ask.centre, noisy_moment.row_bound)
+        moments = in_working_units(repaired, whole, inputs.centre, noisy_moment.row_bound)
         return Outcome(noisy_moment, moments, notes=more, count=noisy_moment.count)
 
     @property
@@ -89,39 +89,39 @@ class Thresholding(OneMeasurement):
         """The constant of the printed threshold, in units of R squared / d."""
         raise NotImplementedError
 
-    def request(self, ask: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> Request:
         """Return one Gaussian measurement of the whole guarantee; as published, of the printed shape and scale."""
-        if ask.calibration == "sound":
-            return Request(ask.guarantee, "free-trace")
-        return Request(self._printed_share(ask), "upper-triangle")
+        if inputs.calibration == "sound":
+            return Request(inputs.guarantee, "free-trace")
+        return Request(self._printed_share(inputs), "upper-triangle")
 
-    def printed_std(self, ask: MethodInput) -> float:
+    def printed_std(self, inputs: MethodInput) -> float:
         """Return sigma as printed, in unit-ball units: what the papers add to an entry and put into the threshold."""
-        assert isinstance(ask.guarantee, ApproxDP)
-        epsilon, delta = ask.guarantee.epsilon, ask.guarantee.delta
-        return math.sqrt(self.variance_factor * math.log(1.25 / delta)) / (ask.n * epsilon)
+        assert isinstance(inputs.guarantee, ApproxDP)
+        epsilon, delta = inputs.guarantee.epsilon, inputs.guarantee.delta
+        return math.sqrt(self.variance_factor * math.log(1.25 / delta)) / (inputs.n * epsilon)
 
-    def true_sensitivity(self, ask: MethodInput) -> float:
+    def true_sensitivity(self, inputs: MethodInput) -> float:
         """Return the sensitivity of what is measured, whatever the paper used: l2 of the upper triangle, unit ball."""
-        return sensitivity(ask.d, ask.n, norm="triangle", n_anchors=ask.n_anchors, relation=ask.relation)
+        return sensitivity(inputs.d, inputs.n, norm="triangle", n_anchors=inputs.n_anchors, relation=inputs.relation)
 
-    def _printed_share(self, ask: MethodInput) -> BudgetShare:
+    def _printed_share(self, inputs: MethodInput) -> BudgetShare:
         """Return the share that makes the measurement use the printed sigma; its event states the actual guarantee."""
-        mechanisms.refuse_unknown_count(ask)
-        if isinstance(ask.guarantee, NoPrivacy):
-            return ask.guarantee
-        if not isinstance(ask.guarantee, ApproxDP):
+        mechanisms.refuse_unknown_count(inputs)
+        if isinstance(inputs.guarantee, NoPrivacy):
+            return inputs.guarantee
+        if not isinstance(inputs.guarantee, ApproxDP):
             raise ValueError(
-                f"The published noise needs epsilon and delta, and {ask.guarantee} has none. "
+                f"The published noise needs epsilon and delta, and {inputs.guarantee} has none. "
                 "Ask for ApproxDP, or use calibration='sound'."
             )
-        return GaussianDP(self.true_sensitivity(ask) / self.printed_std(ask))
+        return GaussianDP(self.true_sensitivity(inputs) / self.printed_std(inputs))
 
     def _cut_as_printed(
-        self, noisy: np.ndarray, noisy_moment: NoisyMoment, constant: float, ask: MethodInput
+        self, noisy: np.ndarray, noisy_moment: NoisyMoment, constant: float, inputs: MethodInput
     ) -> tuple[np.ndarray, tuple[str, ...]]:
         """Cut every entry, the diagonal too, with one threshold; return the matrix and notes."""
-        sigma = 0.0 if isinstance(ask.guarantee, NoPrivacy) else self.printed_std(ask)
+        sigma = 0.0 if isinstance(inputs.guarantee, NoPrivacy) else self.printed_std(inputs)
         cut = papers_threshold(constant, sigma, len(noisy), noisy_moment.rows)
         thresholded = np.where(np.abs(noisy) > cut, noisy, 0.0)
         notes = (f"Threshold as printed, on every entry: {cut:.4g} R^2. The rule parameter is not used.",)

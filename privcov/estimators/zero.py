@@ -36,13 +36,13 @@ class Zero(Method):
     Nothing: it reads no rows.
     """
 
-    def request(self, ask: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> Request:
         """Raise NothingMeasured: there is nothing to measure."""
         raise NothingMeasured(f"{self.card.label} reads no rows, so there is nothing to release.")
 
-    def run(self, ask: MethodInput) -> Outcome:
+    def run(self, inputs: MethodInput) -> Outcome:
         """Return zero moments."""
-        zero = np.zeros((ask.d, ask.d))
+        zero = np.zeros((inputs.d, inputs.d))
         return Outcome(
-            None, Moments(zero if ask.centre != "joint" else None, None, zero if ask.centre != "none" else None)
+            None, Moments(zero if inputs.centre != "joint" else None, None, zero if inputs.centre != "none" else None)
         )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from privcov.core import checks
-from privcov.inference import contrasts, entries, evidence, regression, spectrum
+from privcov.inference import contrasts, coverage_record, entries, regression, spectrum
 from privcov.inference.unbiased import (
     NO_INVERSE,
     ONE_COLUMN,
@@ -233,14 +233,14 @@ class ReleaseAnswers:
             intervals = regression.controlled_correlations(self._shape, self.level, controls)
         noise = np.isin(intervals.reason, (TOO_NOISY, NO_INVERSE))
         intervals = dataclasses.replace(intervals, estimate=np.where(noise, np.nan, intervals.estimate))
-        intervals = intervals.refusing(self._moments.same_column, ONE_COLUMN)
+        intervals = intervals.without_intervals(self._moments.same_column, ONE_COLUMN)
         if given is None:
             return self._by_pair("partial_correlations", intervals, rate=rate)
         free = [j for j in range(len(self.columns)) if j not in controls]
         return self._by_pair("partial_correlations", intervals, rate=rate, among=free)
 
     def edges(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
-        """Return the graph of partial correlations: the edge test, which many columns need, as auto-precision draws it.
+        """Return the graph of partial correlations by the edge test of auto-precision. It suits many columns.
 
         Parameters
         ----------
@@ -256,7 +256,7 @@ class ReleaseAnswers:
         intervals = regression.edges(
             self._moments, regression.partial_correlations(self._shape, self.level), self._third
         )
-        return self._by_pair("edges", intervals.refusing(self._moments.same_column, ONE_COLUMN), rate=rate)
+        return self._by_pair("edges", intervals.without_intervals(self._moments.same_column, ONE_COLUMN), rate=rate)
 
     @checks.explained
     def regress(
@@ -288,7 +288,7 @@ class ReleaseAnswers:
         ------
         ValueError
             For a column that is not there or is named twice, the response among the regressors, all levels of
-            a category in both, more regressors than a third of the rows, a negative ridge, and a ridge beside a score.
+            a category in both, more regressors than a third of the rows, and a negative ridge.
         """
         target, regressors, ridge = self._regression(y, on, ridge)
         scale, origin = self.scale, self.origin
@@ -661,7 +661,7 @@ class ReleaseAnswers:
         search = self._moments.noisy_moment.search
         if search is not None and search.halvings and like in ("plain", "heavy"):
             like = "searched"
-        return evidence.sentence(case, self.level, self.rows, len(self.columns), like)
+        return coverage_record.sentence(case, self.level, self.rows, len(self.columns), like)
 
 
 @checks.explained

@@ -128,7 +128,7 @@ def contrast(moments: UnbiasedMoments, whole: NoisyMoment, a: int, b: int, level
     half = moments.z(level, spread, sampling, moments.law.excess(1.0, 0.0)) * np.sqrt(spread + sampling)
     step = means[:, a] - means[:, b]
     reason = np.full(d, SMALL_CLASS if classes.small[[a, b]].any() else 0)
-    return Intervals(step, step - half, step + half, reason).refusing(moments.unknown)
+    return Intervals(step, step - half, step + half, reason).without_intervals(moments.unknown)
 
 
 LOWER, HIGHER, STEP = range(3)
@@ -165,11 +165,11 @@ def by_column(moments: UnbiasedMoments, by: int, level: float) -> list[Intervals
         error = [noise(x) + sampling(x) for x in (np.full(d, k) for k in (-1.0, 0.0, 1.0))]
         low, high, bounded = within((line[0], -line[1]), error, z)
         intervals = Intervals(estimate, low, high, np.where(bounded & (not small), 0, SMALL_CLASS))
-        intervals = intervals.refusing(np.full(d, moments.shortened[by]), NO_GROUPS)
+        intervals = intervals.without_intervals(np.full(d, moments.shortened[by]), NO_GROUPS)
         intervals = dataclasses.replace(
             intervals, estimate=np.where(intervals.identified, estimate, np.nan)
         )  # noise over noise
-        return intervals.refusing(moments.same_column[by] | (np.arange(d) == by), ONE_COLUMN)
+        return intervals.without_intervals(moments.same_column[by] | (np.arange(d) == by), ONE_COLUMN)
 
     def group(sign: float, c: float, share: float) -> Intervals:
         def noise(t: np.ndarray) -> np.ndarray:

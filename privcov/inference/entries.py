@@ -114,7 +114,7 @@ def variances(moments: UnbiasedMoments, level: float, kurtosis: float) -> Interv
         estimate = np.where(moments.exact, m, np.where(two, np.minimum(np.clip(estimate, low, high), m), estimate))
         low = np.minimum(low, np.where(two, estimate, low))
         reason = np.where(two & (reason != TOO_FEW), 0, reason)
-    return Intervals(estimate, low, high, reason).refusing(moments.unknown)
+    return Intervals(estimate, low, high, reason).without_intervals(moments.unknown)
 
 
 def _of_mean(moments: UnbiasedMoments, mean: np.ndarray) -> np.ndarray:
@@ -142,7 +142,7 @@ def covariances(moments: UnbiasedMoments, level: float, kurtosis: float) -> Inte
         levels = _of_levels(moments, level)
         covariance, low, high = (np.where(same, b, a) for a, b in zip((covariance, low, high), levels, strict=True))
     intervals = Intervals(covariance, low, high, np.where(np.isnan(moments.covariance), TOO_FEW, 0))
-    return intervals.refusing(moments.unknown[:, None] | moments.unknown[None, :])
+    return intervals.without_intervals(moments.unknown[:, None] | moments.unknown[None, :])
 
 
 def correlations(moments: UnbiasedMoments, level: float, kurtosis: float, tested: bool = True) -> Intervals:
@@ -174,7 +174,9 @@ def correlations(moments: UnbiasedMoments, level: float, kurtosis: float, tested
         r = np.clip(_of_levels(moments, level)[0] / np.outer(own, own), -1.0, 0.0)
         estimate = np.where(same & ~np.isnan(covariance), r, estimate)
     intervals = Intervals(estimate, low, high, reason, p)
-    return intervals.refusing(moments.unknown[:, None] | moments.unknown[None, :]).refusing(same, ONE_COLUMN)
+    return intervals.without_intervals(moments.unknown[:, None] | moments.unknown[None, :]).without_intervals(
+        same, ONE_COLUMN
+    )
 
 
 def correlation_variances(moments: UnbiasedMoments, r: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -177,12 +177,14 @@ def regress(
     ).T
     two = bool(moments.span[[target, *on]].any())
     own = np.array(two and (ridge > 0 or bool(moments.unknown.any())))
-    fit = Intervals(slopes, low, high, why.astype(np.int64), p_value, np.where(own, np.nan, std)).refusing(own)
+    fit = Intervals(slopes, low, high, why.astype(np.int64), p_value, np.where(own, np.nan, std)).without_intervals(own)
     responses = [_expected_response(part, p, e, x, slopes, n, level, ridge, moments, most) for x in points]
     estimate, half, reason = np.array(responses).reshape(-1, 3).T
-    response_intervals = Intervals(estimate, estimate - half, estimate + half, reason.astype(np.int64)).refusing(own)
+    response_intervals = Intervals(
+        estimate, estimate - half, estimate + half, reason.astype(np.int64)
+    ).without_intervals(own)
     return RegressionFit(
-        fit, _r_squared(part, p, e, least, n, level, moments).refusing(np.array(two)), response_intervals
+        fit, _r_squared(part, p, e, least, n, level, moments).without_intervals(np.array(two)), response_intervals
     )
 
 
@@ -345,7 +347,9 @@ def partial_correlations(moments: UnbiasedMoments, level: float, among: list[int
     estimate, low, high, p_value = (square(line, np.nan) for line in (estimate, low, high, p_value))
     intervals = Intervals(estimate, low, high, square(reason, 0).astype(np.int64), p_value)
     follows = np.isin(np.arange(moments.d), columns, invert=True) & moments.follows
-    return intervals.refusing(np.array(bool(moments.unknown.any()))).refusing(follows[:, None] | follows, FOLLOWS)
+    return intervals.without_intervals(np.array(bool(moments.unknown.any()))).without_intervals(
+        follows[:, None] | follows, FOLLOWS
+    )
 
 
 def controlled_correlations(moments: UnbiasedMoments, level: float, controls: list[int]) -> Intervals:

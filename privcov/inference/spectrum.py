@@ -81,8 +81,8 @@ def eigenvalues(moments: UnbiasedMoments, level: float, kurtosis: float = 0.0) -
     low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
     estimate = np.maximum(np.where(steady, values - bias, values), 0.0)
     few = np.array(moments.rows < FEWEST_ROWS * moments.d)
-    intervals = Intervals(estimate, low, high, reason).refusing(few, FEW_ROWS)
-    return intervals.refusing(np.array(bool(moments.unknown.any())))
+    intervals = Intervals(estimate, low, high, reason).without_intervals(few, FEW_ROWS)
+    return intervals.without_intervals(np.array(bool(moments.unknown.any())))
 
 
 def _two_valued(moments: UnbiasedMoments, u: np.ndarray, kurtosis: float) -> float:
@@ -164,4 +164,4 @@ def components(moments: UnbiasedMoments, axes_asked: int, level: float) -> Inter
             z = float(moments.z(level, np.array(noise), sampling[a], moments.law.excess(0.0 if d > 3 else 1.0, 0.0)))
             half[a, i] = z * math.sqrt(noise + sampling[a])
     intervals = Intervals(estimate, np.maximum(estimate - half, -1.0), np.minimum(estimate + half, 1.0), reason)
-    return intervals.refusing(np.array(bool(moments.unknown.any())))
+    return intervals.without_intervals(np.array(bool(moments.unknown.any())))

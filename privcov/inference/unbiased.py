@@ -31,7 +31,7 @@ REASONS = (
     "no mean was measured",
     "the noise is as large as the variance",
     "the noise is larger than the answer",
-    "the noise is too large to invert the covariance, or a column follows from others, as one of all levels does",
+    "the covariance has no inverse: the noise is too large, or a column follows from others (as all levels do)",
     "the interval has no end: the noise on the column's residual is too large",
     "too few rows have both cells",
     "an eigenvalue is too close to the next one",
@@ -76,11 +76,11 @@ class Intervals:
 
     @property
     def identified(self) -> np.ndarray:
-        """Where the interval is one."""
+        """Which entries have an interval."""
         return self.reason == 0
 
-    def refusing(self, where: np.ndarray, why: int = TWO_VALUED) -> Intervals:
-        """Return the same estimates without intervals and tests where there are none, for a reason."""
+    def without_intervals(self, where: np.ndarray, why: int = TWO_VALUED) -> Intervals:
+        """Return the same estimates. Those at ``where`` get the reason ``why`` in place of interval and test."""
         p = None if self.p_value is None else np.where(where, np.nan, self.p_value)
         reason = np.where(where & (self.identified | (why == ONE_COLUMN)), why, self.reason)
         return dataclasses.replace(self, reason=reason, p_value=p)
@@ -91,9 +91,9 @@ class UnbiasedMoments:
     """The unbiased mean and covariance of one release, in working units, and the law of their noise.
 
     mean: None where it was not measured. covariance: unbiased; it may have negative eigenvalues. rows: number of
-    independent rows, or persons, that the sampling error is that of. scale, origin: the public half-ranges and typical
-    values. noisy_moment: the noisy moment. available: where missing cells were measured. total: the private
-    measurement. two: which columns have two values, as a level of a category has.
+    independent rows, or persons. It sets the sampling error. scale, origin: the public half-ranges and typical values.
+    noisy_moment: the noisy moment. available: where missing cells were measured. total: the private measurement. two:
+    which columns have two values, as a level of a category has.
     """
 
     columns: tuple[str, ...]
@@ -267,7 +267,7 @@ def unbiased_moments_of_sum(total: NoisySum) -> UnbiasedMoments:
 
 
 def merge_class_anchors(noisy_moment: NoisyMoment) -> NoisyMoment:
-    """Return a measurement with class sums as one with the mean alone, as `exact_reading.read_sum` reads it."""
+    """Return a measurement with class sums as one with the mean alone, as `exact.reading.read_sum` reads it."""
     k, d = noisy_moment.distribution.n_anchors, noisy_moment.distribution.dimension
     if k < 2:
         return noisy_moment

@@ -7,7 +7,7 @@ A release has one of four states, each on disk before the next step begins:
     failed     the draw or the storing failed.
 
 Nothing is refunded: whatever is reserved counts. A committed row whose process died is lost and never drawn again. A
-crash may depend on the rows or on the noise, and drawing until there is none would select among draws. A row that was
+crash may depend on the rows or the noise. Drawing again until none happens would choose among draws. A row that was
 only reserved can be taken up again, because nothing was drawn.
 
 A transaction is identified by its token. The same token never makes a second row or a second draw, and always returns
@@ -128,7 +128,7 @@ class Ledger:
     def entries(self, name: str | None = None, last: int = -1, token: str | None = None) -> tuple[Entry, ...]:
         """Return the transactions of the named table, or of all, the oldest first, numbered for each table from 1.
 
-        ``last`` takes the newest of them alone, where it is not -1; ``token`` the one of a request.
+        ``last`` keeps only so many of the newest; -1 keeps all. ``token`` keeps the one of a request.
         """
         filters = {"name": name, "token": token}
         where = " AND ".join(f"{field} = :{field}" for field, value in filters.items() if value is not None)

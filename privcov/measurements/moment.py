@@ -234,7 +234,7 @@ def measure_moment(
     rng: np.random.Generator,
     name: str = "matrix",
     relation: str = "replace-one",
-    matters: str = BOTH,
+    anchor_for: str = BOTH,
 ) -> NoisyMoment:
     """Clip the rows, compute their moment and add noise.
 
@@ -247,7 +247,7 @@ def measure_moment(
     n_anchors = count_anchors(dataset, centre) or int(unknown)
     norm = {"laplace": "l1", "upper-triangle": "triangle", "wishart-difference": "nuclear"}.get(shape, "l2")
     pure = shape in ("laplace", "wishart-difference")
-    s2 = anchor_squared(matters, dataset.d, n_anchors, relation)
+    s2 = anchor_squared(anchor_for, dataset.d, n_anchors, relation)
     delta = sensitivity(dataset.d, dataset.n, norm=norm, n_anchors=n_anchors, relation=relation, anchor_squared=s2)
     groups: tuple[tuple[int, ...], tuple[float, ...]] = ((), ())
     if shape == "free-trace" and (dataset.d + n_anchors == 1 or relation != "replace-one"):

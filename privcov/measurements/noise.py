@@ -112,7 +112,7 @@ class NoiseDistribution:
         draw = _laplace(rng) if self.shape == "laplace" else rng.standard_normal
         whole = np.zeros((d + k, d + k))
         whole[:d, :d] = block
-        whole[:d, d:] = draw((d, k)) * (self.edge_std / self.std_of_one_draw)
+        whole[:d, d:] = draw((d, k)) * (self.unit_off_diagonal_std / self.std_of_one_draw)
         whole[d:, :d] = whole[:d, d:].T
         if self.corner or k > 1:
             whole[d:, d:] = self._corner(draw(k))
@@ -197,7 +197,7 @@ class NoiseDistribution:
         return np.sqrt(2.0) if self.shape == "laplace" else 1.0
 
     @property
-    def edge_std(self) -> float:
+    def unit_off_diagonal_std(self) -> float:
         """Standard deviation of an off-diagonal entry at scale 1."""
         if self.shape == COUPLED:
             return float(np.sqrt(coupled_moments(self.dimension + self.measured)[0] / 2))
@@ -209,7 +209,7 @@ class NoiseDistribution:
     @property
     def off_diagonal_std(self) -> float:
         """Standard deviation of the noise on one off-diagonal entry."""
-        return float(self.scale * self.edge_std)
+        return float(self.scale * self.unit_off_diagonal_std)
 
     @property
     def own_std(self) -> float | np.ndarray:
@@ -247,7 +247,7 @@ class NoiseDistribution:
         """Standard deviation of the noise where an anchor meets itself, as it is drawn; the counts are there."""
         if self.shape == COUPLED:
             return float(self.scale * np.sqrt(sum(coupled_moments(self.dimension + self.measured))))
-        one = self.edge_std * np.sqrt(2) if self.shape in WISHART else self.std_of_one_draw
+        one = self.unit_off_diagonal_std * np.sqrt(2) if self.shape in WISHART else self.std_of_one_draw
         return float(self.scale * one)
 
     def form_variance(self, form: np.ndarray) -> float:
@@ -267,8 +267,8 @@ class NoiseDistribution:
         if self.shape == COUPLED:
             return unit * self._coupled_variance(a, corner)
         off = 2 * (float(np.sum(a[:d, :d] ** 2)) - float(on @ on)) + 4 * float(np.sum(a[:d, d:] ** 2))
-        one = self.edge_std * np.sqrt(2) if self.shape in WISHART else self.std_of_one_draw
-        variance = off * self.edge_std**2 + float(on @ on + corner @ corner) * one**2
+        one = self.unit_off_diagonal_std * np.sqrt(2) if self.shape in WISHART else self.std_of_one_draw
+        variance = off * self.unit_off_diagonal_std**2 + float(on @ on + corner @ corner) * one**2
         if self.shape == "free-trace":
             variance -= float(on.sum()) ** 2 / (d + 1)
         elif self.shape == FREE_GROUPS:

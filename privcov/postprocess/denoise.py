@@ -65,8 +65,8 @@ class BlockNoise:
     for the eigenvalues. gaussian: False for a difference of Wishart matrices. along: how far it may reach along the
     directions of means that were subtracted, beside the rest. across: the same from these directions to others.
     together: length by which it may move the diagonal as one. axes: vectors a, k x d, for which the noise of a
-    subtracted mean is a e' + e a' with e standard normal, beside that of independent entries. left: square of what may
-    be left of a mean, along one direction.
+    subtracted mean is a e' + e a' with e standard normal, beside that of independent entries. remainder: square of what
+    may be left of a mean, along one direction.
     """
 
     rest: float

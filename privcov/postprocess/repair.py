@@ -23,7 +23,7 @@ class Repaired:
     """A matrix after its repair.
 
     matrix: eigenvalues >= floor times the mean diagonal, to rounding, unless ``how``, a key of REPAIRS, is "none".
-    clipped: number of eigenvalues of the input below the floor. mass: what was added to the trace. moved: largest
+    clipped: number of eigenvalues of the input below the floor. mass: what was added to the trace. max_change: largest
     change of an entry. sentence: what was done, for the notes of a release.
     """
 

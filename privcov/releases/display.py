@@ -1,4 +1,4 @@
-"""A release outside the app: in a line of a shell, as a labelled table, in a file of arrays, for dp_accounting."""
+"""Show a release outside the app: as text, as a labelled table, as an event of dp_accounting."""
 
 from __future__ import annotations
 

@@ -7,7 +7,8 @@
     measure   those in memory; noise is drawn           the cost counts, and nothing was published
               (a row bound search: files again)
     store     no                                        the cost counts, and nobody received the measurement
-    finish    no, only noisy numbers                    nothing more: the same request, or `view`, tries again for free
+    finish    no, only noisy numbers                    nothing more: the same request tries again for free, and
+                                                        so does `release_from_measurement`
 
 What is asked for is settled in `privcov.releases.private_request`, from public facts. The ledger keeps the request and
 its measurement; the release follows from them, every time the same. A request that is stored is neither measured nor
@@ -37,7 +38,7 @@ from privcov.measurements.exact.moment import PURE, NoisySum, anchor_of, measure
 from privcov.measurements.exact.reading import count_std, noise_of, read_sum
 from privcov.measurements.noise import FREE_GROUPS
 from privcov.releases.private_request import PrivateRequest, private_request
-from privcov.releases.public import doubt_of
+from privcov.releases.public import delta_warning
 from privcov.releases.release import Release
 from privcov.tables.private_dataset import PrivateDataset
 from privcov.tables.public_facts import MAX_FILE_ROWS, MAX_ROWS, PublicFacts
@@ -45,8 +46,8 @@ from privcov.tables.readers import TableFileError
 
 MAX_DRAWS = 10**9
 _FREE = (
-    "privcov.releases.private_request.view makes another method's release of the same measurement and costs nothing; "
-    "release_private with another method measures anew, and pays."
+    "privcov.releases.private_request.release_from_measurement makes another method's release of the same measurement "
+    "and costs nothing; release_private with another method measures anew, and pays."
 )
 
 T = TypeVar("T")
@@ -91,7 +92,7 @@ def release_private(
         The same request on the same table, under the same token, is one release and costs once, however often it is
         made and by however many processes. draw=2 asks for another one, and pays again.
     token : str or None
-        Another name for the request. Under a name of its own it is another release, and is paid.
+        Your own name for the request. A new name makes a new release, which is paid.
     expected_rows : int or None
         A public guess of the number of rows where it is not public. It is used only to refuse, before anything is read
         or spent, noise that exceeds all that so many rows can add up to. None takes a noisy count of the table's newest
@@ -151,7 +152,7 @@ def release_private(
     0.5-zCDP; asked for 0.5-zCDP
     """
     plan = _plan(method, private, guarantee, ledger, centre, draw, token, expected_rows, parameters)
-    if doubt := doubt_of(private.facts.n, guarantee):
+    if doubt := delta_warning(private.facts.n, guarantee):
         warnings.warn(doubt, stacklevel=3)
     with plan.alone, _reserve(plan) as payment:
         if payment.stored is None:
@@ -232,7 +233,8 @@ def _plan(
 def _reason_useless(facts: PublicFacts, event: Event, rows: float, source: str) -> str:
     """Return a sentence if the noise of this event would hide everything, else "".
 
-    It says nothing where the noise on an entry is larger than the number of rows, its bound in units of R^2.
+    A release says nothing where the noise on an entry exceeds the number of rows. No entry can be larger, in units of
+    R^2.
     """
     gaussian = FREE_GROUPS if event.norm == norm_of(FREE_GROUPS) else "isotropic"
     shape = event.mechanism if event.mechanism in PURE else gaussian
@@ -268,7 +270,7 @@ def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> t
 
 def _reserve(plan: _Plan) -> Payment:
     """Return the payment, which holds the stored answer where this very request was made before."""
-    anchor = anchor_of(plan.private.facts, plan.request.query.matters)
+    anchor = anchor_of(plan.private.facts, plan.request.query.anchor_for)
     mark = _apart(
         lambda: fingerprint(plan.private, plan.ledger.key, anchor),
         "The table could not be compared with those in the ledger (id {}). Nothing was drawn and nothing more spent.",
@@ -304,7 +306,7 @@ def _measure(plan: _Plan) -> str:
 
     def measure() -> NoisySum:
         noisy = measure_exactly(plan.private, **vars(plan.request.query))
-        plan.request.within(noisy.events)
+        plan.request.checked_events(noisy.events)
         return noisy
 
     failed = (

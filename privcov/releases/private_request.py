@@ -18,8 +18,16 @@ import numpy as np
 from privcov.core import accounting, checks
 from privcov.core.guarantees import ApproxDP, Event, Guarantee, NoPrivacy, PureDP, ZCDP
 from privcov.core.randomness import stream
-from privcov.estimators.base import METHODS, Method, MethodCard, MethodInput, NothingMeasured, OtherSteps, Request
-from privcov.measurements.exact.moment import NoisySum, planned_events, settled
+from privcov.estimators.base import (
+    METHODS,
+    Method,
+    MethodCard,
+    MethodInput,
+    NothingMeasured,
+    NotOneMeasurement,
+    Request,
+)
+from privcov.measurements.exact.moment import NoisySum, planned_events, shape_and_anchor
 from privcov.measurements.exact.norm_counts import halvings_of, shares
 from privcov.measurements.exact.reading import noise_of, read_sum
 from privcov.measurements.moment import NoisyMoment
@@ -29,7 +37,7 @@ from privcov.releases.release import Release
 from privcov.tables.private_dataset import PrivateDataset
 from privcov.tables.public_facts import PublicFacts
 
-USUAL = ("auto-cov", "laplace-cov")  # methods of a release that names none
+DEFAULT_METHODS = ("auto-cov", "laplace-cov")  # methods of a release that names none
 LEAST_LEVEL, MAX_LEVEL = 1e-15, 1e9  # of epsilon and rho
 # Arguments that a private release does not take, with the message for each.
 _REFUSED = {
@@ -61,7 +69,7 @@ class PrivateRequest:
 
     def events(self, bound: PublicFacts | None = None) -> tuple[Event, ...]:
         """Return the events of the release that would follow; bound: as of `planned_events`."""
-        return self.within(planned_events(self.input.facts, **vars(self.query), bound=bound))
+        return self.checked_events(planned_events(self.input.facts, **vars(self.query), bound=bound))
 
     def matches(self, noisy: NoisySum) -> bool:
         """Return whether this request can have made the measurement: its events, and the row bound that they give."""
@@ -78,10 +86,10 @@ class PrivateRequest:
         bound: the facts under the row bound that a search finds.
         """
         facts, query = bound or self.input.facts, self.query
-        shape, anchor = settled(facts, query.shape, query.matters)
+        shape, anchor = shape_and_anchor(facts, query.shape, query.anchor_for)
         return noise_of(facts, shape, self.events(bound)[-1].scale, facts.n_anchors, 1, rows, anchor)
 
-    def within(self, events: tuple[Event, ...]) -> tuple[Event, ...]:
+    def checked_events(self, events: tuple[Event, ...]) -> tuple[Event, ...]:
         """Return the events, or raise RuntimeError where they exceed the guarantee."""
         if not accounting.covers(self.input.guarantee, accounting.compose(events, self.input.guarantee)):
             raise RuntimeError(
@@ -156,7 +164,9 @@ def usual_request(facts: PublicFacts, guarantee: Guarantee, *, search: bool = Fa
     They differ under pure DP only: of a row of few categories with many levels, Laplace noise is less. search: whether
     the release searches for a shorter row bound, where its method can.
     """
-    requests = [private_request(key, facts, guarantee) for key in USUAL[: 2 if isinstance(guarantee, PureDP) else 1]]
+    requests = [
+        private_request(key, facts, guarantee) for key in DEFAULT_METHODS[: 2 if isinstance(guarantee, PureDP) else 1]
+    ]
     least = min(requests, key=lambda request: request.noise(1.0).off_diagonal_std)
     parameters = {"row_bound_search": "auto"}
     if not search or parameters.keys().isdisjoint(spec.name for spec in least.method.card.parameters):
@@ -191,7 +201,9 @@ def _public_stream(card: MethodCard) -> np.random.Generator:
     return stream(0, "noise", 0, "private", card.key)
 
 
-def view(method: str, noisy: NoisySum, guarantee: Guarantee, *, centre: str = "auto", **parameters: Any) -> Release:
+def release_from_measurement(
+    method: str, noisy: NoisySum, guarantee: Guarantee, *, centre: str = "auto", **parameters: Any
+) -> Release:
     """Return the release of another method from an old measurement: post-processing, without rows or ledger.
 
     The method of the original release, in the same version, gives the same numbers bit for bit.
@@ -202,7 +214,7 @@ def view(method: str, noisy: NoisySum, guarantee: Guarantee, *, centre: str = "a
 
 def estimate(method: str, total: NoisySum, guarantee: Guarantee, **parameters: Any) -> Release:
     """Return what a method makes of a stored measurement of all rows together."""
-    return view(method, total, guarantee, centre="joint", **parameters)
+    return release_from_measurement(method, total, guarantee, centre="joint", **parameters)
 
 
 def private_methods() -> list[MethodCard]:
@@ -220,7 +232,7 @@ def reason_against(key: str) -> str:
         return f"{card.label} has no sound form: it is kept to show what was published."
     try:
         _example(card).event()
-    except OtherSteps:
+    except NotOneMeasurement:
         return f"{card.label} looks at the rows in other steps than the one exact measurement."
     except NothingMeasured:
         return f"{card.label} reads no rows, so there is nothing to release."

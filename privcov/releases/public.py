@@ -119,7 +119,7 @@ def release(
         advice = "Make one with Dataset.from_rows(table, bounds={column: (low, high)})."
         remedy = f"Use {RELEASE_PRIVATE}." if isinstance(dataset, PrivateDataset) else advice
         raise TypeError(f"dataset must be a privcov.Dataset, got {type(dataset).__name__}. {remedy}")
-    if doubt := doubt_of(dataset.n, guarantee):
+    if doubt := delta_warning(dataset.n, guarantee):
         warnings.warn(doubt, stacklevel=3)
     return run_method(
         build_method(method, parameters),
@@ -260,7 +260,7 @@ def in_units_of_data(method: Method, inputs: MethodInput, outcome: Outcome) -> R
         mean=units.mean(moments.mean),
         raw=measurement,
         path=path,
-        notes=(*outcome.notes, *filter(None, [doubt_of(facts.n, inputs.guarantee)])),
+        notes=(*outcome.notes, *filter(None, [delta_warning(facts.n, inputs.guarantee)])),
         count=outcome.count,
         class_means=units.mean(moments.class_means),
         class_counts=None if measurement is None else measurement.class_counts,
@@ -269,7 +269,7 @@ def in_units_of_data(method: Method, inputs: MethodInput, outcome: Outcome) -> R
     )
 
 
-def doubt_of(n: int | None, guarantee: Guarantee) -> str:
+def delta_warning(n: int | None, guarantee: Guarantee) -> str:
     """Return what has to be said of a guarantee that is known to promise little, or ""."""
     delta = getattr(guarantee, "delta", None)
     if n is None or delta is None or delta < 1 / n:

@@ -55,7 +55,7 @@ class Statement:
         return dict(self.lines)[title]
 
 
-class Held:
+class OptionalMatrix:
     """A matrix of a release: to read one that it does not have is an AttributeError (`Release.__getattr__`)."""
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -172,9 +172,9 @@ class Release:
     row_bound: float
     scale: np.ndarray
     origin: np.ndarray
-    covariance: Held = Held()
-    precision: Held = Held()
-    second_moment: Held = Held()
+    covariance: OptionalMatrix = OptionalMatrix()
+    precision: OptionalMatrix = OptionalMatrix()
+    second_moment: OptionalMatrix = OptionalMatrix()
     mean: np.ndarray | None
     raw: NoisyMoment | None
     path: tuple[Fit, ...] | None
@@ -209,7 +209,7 @@ class Release:
         _lock(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Make a copy or what was pickled; its arrays are as fixed as those of the first."""
+        """Restore a copy or a pickle, and make its arrays read-only."""
         vars(self).update(state)
         _lock(self)
 

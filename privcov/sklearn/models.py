@@ -63,7 +63,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ReleaseModel
         Variances along them, in squared half-ranges, as `privcov.answers` corrects them for noise and sampling: not to
         the last digit those of numpy, without noise either.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        Over the sum of all.
+        Each variance over the sum of all variances.
     mean_, scale_ : ndarray of shape (d,)
         An axis is one of (X - mean_) / scale_; where no mean was measured, mean_ holds the typical values.
     loadings_, eigenvalues_ : DataFrame

@@ -52,7 +52,7 @@ _LONGEST = 60  # a text beyond it is no number of any kind
 def kind_of(text: str, type_name: str = "", decimal: str | None = ".") -> str:
     """Return what an unreadable cell looks like.
 
-    typed: the column's type in its file, unless it is numeric. decimal: its decimal mark.
+    type_name: the column's type in its file; "" for numbers and for the texts of a CSV. decimal: its decimal mark.
     """
     cell = text.strip()
     if type_name and not cell:

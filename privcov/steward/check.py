@@ -19,7 +19,7 @@ import numpy as np
 
 from privcov.steward.cell_kinds import REMEDIES, TEXT, UNDATED, UNLISTED, Codes, kind_of
 from privcov.tables.dataset import Progress
-from privcov.tables.declaration.private_file import Declaration, tables_in
+from privcov.tables.declaration.declaration import Declaration, tables_in
 from privcov.tables.private_dataset import PrivateDataset
 from privcov.tables.readers import TableFiles, describe, parts_of, tables_of
 from privcov.tables.readers.blocks import ids_of, labels_of
@@ -154,8 +154,8 @@ class OwnerCheck:
 def check(private: PrivateDataset, progress: Progress | None = None) -> OwnerCheck:
     """Check a private table before `release_private`: exact facts about its rows, not private.
 
-    A table in memory holds numbers only, those that follow from kinds where it has them. Which cells of a file were not
-    readable is known from the file alone.
+    A table in memory holds numbers only, those that follow from kinds where it has them. Unreadable cells are counted
+    in files only. In memory they are missing already.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ MAX_SKEW = 3.0
 _NONE = 1e-12  # scale of the noise where there is none: formulas divide by its variance
 ROWS = 5_000  # that are drawn, whatever their number in the plan
 MAX_ROWS = 5_000  # of a public table that are used
-OF_FEW = 5 / 3  # answers from 1 to 5 have a deviation near 1.1, so .5 of half the range where others have .3
+FEW_LEVELS_FACTOR = 5 / 3  # answers from 1 to 5 have a deviation near 1.1, so .5 of half the range where others have .3
 USUAL_SHARE = 0.9  # of a yes-no column whose typical value is declared: that value
 STRUCTURES = {
     "blocks": "groups of four columns",
@@ -111,8 +111,8 @@ class ExampleRows:
     """Rows under a declaration, in place of the private ones.
 
     table: the rows, public or drawn, under the declaration of the private table; nothing here protects them. n: number
-    of rows, or of persons, that the release is planned for. what: what the rows are, in words. public: False for rows
-    that were drawn.
+    of rows, or of persons, that the release is planned for. description: what the rows are, in words. public: False for
+    rows that were drawn.
     """
 
     table: PrivateDataset
@@ -289,8 +289,8 @@ def planned_anchor(facts: PublicFacts, shape: str = "") -> float:
     For k classes it is sqrt(k) times smaller, because the noise on their sums adds up. Only laplace-cov, which treats
     mean and covariance alike, draws Laplace noise on several columns, and only of a table with kinds.
     """
-    k, matters = len(facts.classes) or 1, BOTH if shape == "laplace" and facts.width > 1 else COVARIANCE
-    return math.sqrt(anchor_squared(matters, facts.d, k, facts.relation) / k)
+    k, anchor_for = len(facts.classes) or 1, BOTH if shape == "laplace" and facts.width > 1 else COVARIANCE
+    return math.sqrt(anchor_squared(anchor_for, facts.d, k, facts.relation) / k)
 
 
 def kinds_of(facts: PublicFacts) -> Kinds:
@@ -328,7 +328,7 @@ def invented(
     cells, at = np.empty((rows, facts.d)), 0
     for j, ((_, kind), most) in enumerate(zip(kinds, usual or [None] * p, strict=True)):
         ends = slice(at, at + kind.width)
-        guess = min(OF_FEW * invention.spread, 1.0) if is_few(kind) else invention.spread
+        guess = min(FEW_LEVELS_FACTOR * invention.spread, 1.0) if is_few(kind) else invention.spread
         values = invention.shape(latent[:, j]) if _may_be_skewed(kind) else latent[:, j]
         cells[:, ends] = _column(kind, values, guess if most is None else spread(kind, most))
         cells[gone[:, j], ends] = np.nan

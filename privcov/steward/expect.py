@@ -28,12 +28,12 @@ from privcov.measurements.exact.norm_counts import counts_event, halvings_of, sh
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.norm_histogram import BINS
 from privcov.postprocess.matrices import correlation
-from privcov.releases.private_request import USUAL, PrivateRequest, private_request
-from privcov.releases.public import doubt_of
+from privcov.releases.private_request import DEFAULT_METHODS, PrivateRequest, private_request
+from privcov.releases.public import delta_warning
 from privcov.steward.example_rows import ROWS, STRUCTURES, Invention, planned_anchor
 from privcov.steward.preview import simulated_release
-from privcov.tables.declaration.private_file import Column, Declaration
-from privcov.tables.declaration.private_file import row_bound_fraction as fraction_of
+from privcov.tables.declaration.declaration import Column, Declaration
+from privcov.tables.declaration.declaration import row_bound_fraction as fraction_of
 from privcov.tables.declaration.typical_ranges import NINE_IN_TEN
 from privcov.tables.declared_columns import MAX_COLUMNS
 from privcov.tables.public_facts import MAX_FILE_ROWS, PublicFacts
@@ -105,7 +105,7 @@ class Expectation:
 
     def __repr__(self) -> str:
         low, high = self.error_range
-        doubt = doubt_of(self.n, self.guarantee)
+        doubt = delta_warning(self.n, self.guarantee)
         return (
             f"{self.method} on {self.n:,} rows and {self.d} columns under {self.guarantee}:\n"
             f"  error {self.error:.1%} (nine in ten releases: {low:.1%} to {high:.1%}); "
@@ -210,7 +210,7 @@ def expect(
     seed = seed_of(random_state)
     if row_bound_search is None:
         row_bound_search = spread is not None and row_bound_fraction is None
-    own = {"target": checks.one_of("target", target, ("sample", "population"))} if method == USUAL[0] else {}
+    own = {"target": checks.one_of("target", target, ("sample", "population"))} if method == DEFAULT_METHODS[0] else {}
     search = {"row_bound_search": "auto"} if row_bound_search and own else {}
     request = private_request(method, facts, guarantee, parameters=own | search)
     if request.method.card.target != "covariance":
@@ -324,7 +324,7 @@ class _Table:
 
 
 def _tables(d: int, spread: float | None, fraction: float | None, invention: Invention, seed: int) -> list[_Table]:
-    """Return the invented tables, because what a release is worth differs from table to table as well.
+    """Return several invented tables, because the error also differs from table to table.
 
     Of a large table fewer rows are drawn. Their sampling error is then brought down to that of n rows, because a
     method cannot tell it from structure: each table moves towards the population, of which all pairs of columns with
@@ -425,7 +425,7 @@ def least_rows(error: float, d: int, guarantee: Guarantee, **supposed: Any) -> E
 def _least(error: float, at: Callable[..., Expectation], low: float, high: float) -> Expectation:
     """Return the expectation at the smallest value within the error: with one noise, errors fall with the value.
 
-    A few releases find about where it is, and how fast errors fall there; all of them end the search.
+    A search with few releases finds the region and the slope. A search with all releases finds the value.
     """
     expectations: dict[float, Expectation] = {}
 

@@ -256,7 +256,7 @@ def _answer_correlations(noisy: Noisy) -> np.ndarray:
 def _compared(
     table: ExampleRows, release: Callable[[np.ndarray, Flags | None], np.ndarray], noisy: Noisy
 ) -> tuple[float, float, np.ndarray]:
-    """Return (relative error, mean squared correlation error, correlation errors) of a simulated release."""
+    """Return (relative error, mean squared correlation error, correlations) of a simulated release."""
     sample, covariance, correlation = table.covariance, release(noisy.matrix, noisy.flags), _answer_correlations(noisy)
     spread = np.sqrt(np.maximum(np.diag(sample), 0.0))
     scale = np.outer(spread, spread)

@@ -17,7 +17,7 @@ from privcov.steward.preview import planned_noise
 from privcov.tables.private_dataset import PrivateDataset
 
 
-class LookError(ValueError):
+class OwnerViewError(ValueError):
     """Error: there is nothing to show; its sentence quotes no cell."""
 
 
@@ -46,7 +46,7 @@ def owner_look(private: PrivateDataset, guarantee: Guarantee, rng: np.random.Gen
     """Return the exact answer and a draw. rng: for the throw-away noise; it is simulated and never released."""
     facts = private.facts
     if facts.bounds is None:
-        raise LookError("The owner's view needs bounds per column: without them there is no clipping to show.")
+        raise OwnerViewError("The owner's view needs bounds per column: without them there is no clipping to show.")
     cells = private._rows
     mask = np.ones(len(cells), dtype=bool) if private._class_of is None else private._class_of >= 0
     each = private._rows_of_person
@@ -56,7 +56,7 @@ def owner_look(private: PrivateDataset, guarantee: Guarantee, rng: np.random.Gen
     if facts.missing == "drop-row":
         mask &= ~holes.any(axis=1)
     if mask.sum() < 2:
-        raise LookError("Fewer than two rows are left by the declared rules, so there is nothing to look at.")
+        raise OwnerViewError("Fewer than two rows are left by the declared rules, so there is nothing to look at.")
     cells, holes, weight = cells[mask], holes[mask], weight[mask, None]
     y = np.where(holes, 0.0, (np.where(holes, 0.0, cells) - facts.origin) / facts.scale)
     low, high = ((facts.bounds - facts.origin[:, None]) / facts.scale[:, None]).T

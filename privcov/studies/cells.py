@@ -42,7 +42,7 @@ def column_of(name: str) -> str:
 
 
 class Cell(list):
-    """Rows that one method run fills, one per metric: of which plan, where in its table, and whether from the store."""
+    """The rows of one method run, one per metric, with its plan, its place in the table, and whether it was stored."""
 
     def __init__(self, rows: list, reused: bool, position: int = 0, plan: int = 0) -> None:
         super().__init__(rows)

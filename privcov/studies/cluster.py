@@ -13,7 +13,7 @@ class ClusterError(RuntimeError):
 
 
 @contextlib.contextmanager
-def on(address: str) -> Iterator[None]:
+def dask_scheduler(address: str) -> Iterator[None]:
     """Compute the sweeps inside on the cluster whose scheduler has this address, such as "tcp://10.0.0.1:8786".
 
     Raises

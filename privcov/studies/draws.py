@@ -57,10 +57,13 @@ class Draw:
 
 
 def run_draws(draws: list[Draw], workers: int | None) -> Iterator[tuple[int, list]]:
-    """Yield (position, result of `fill`) of every run, in this process until starting others is worth it."""
+    """Yield (position, result of `run_and_measure`) of every run.
+
+    Begin in this process; start others if the rest takes long.
+    """
     todo = deque(draws)
-    count = parallel.workers() if workers is None else workers
-    if parallel.elsewhere():
+    count = parallel.worker_count() if workers is None else workers
+    if parallel.has_caller_backend():
         from joblib import effective_n_jobs
 
         count = effective_n_jobs(-1)
@@ -72,7 +75,7 @@ def run_draws(draws: list[Draw], workers: int | None) -> Iterator[tuple[int, lis
         # figure still grows replicate by replicate.
         tasks = [part for draw in todo for part in _parts(draw, math.ceil(4 * count / len(todo)))]
         tasks.sort(key=lambda draw: (draw.replicate, -draw.size))
-        with contextlib.closing(parallel.each(fill_draw, tasks, workers=count)) as batches:
+        with contextlib.closing(parallel.run_tasks(fill_draw, tasks, workers=count)) as batches:
             for _, several in batches:
                 yield from several
 
@@ -99,7 +102,7 @@ def _parts(draw: Draw, most: int) -> list[Draw]:
 
 
 def fill_draw(draw: Draw) -> list[tuple[int, list[tuple[str, float, str]]]]:
-    """Compute all runs of a draw, as a task of `privcov.core.parallel.each`: (position, result of `fill`) of each."""
+    """Compute a draw, as a task of `parallel.run_tasks`: (position, result of `run_and_measure`) of each."""
     return list(_fill_each(draw, keep=True))
 
 
@@ -107,7 +110,7 @@ _DRAWN = threading.local()  # the last rows of a worker: parts of one draw often
 
 
 def _fill_each(draw: Draw, *, keep: bool = False) -> Iterator[tuple[int, list[tuple[str, float, str]]]]:
-    """Yield (position, result of `fill`) of the runs of a draw."""
+    """Yield (position, result of `run_and_measure`) of the runs of a draw."""
     name = (draw.source, draw.seed, draw.replicate)
     source_rows = _DRAWN.rows if keep and getattr(_DRAWN, "name", None) == name else None
     for run in draw.runs:
@@ -122,11 +125,13 @@ def _fill_each(draw: Draw, *, keep: bool = False) -> Iterator[tuple[int, list[tu
             rows, measure = _on_test_rows(dataset, draw.sizes, draw.seed, draw.replicate)
         yield (
             run.position,
-            fill(rows, measure, run.method, run.options, run.guarantee, draw.metrics, draw.noise_seed, draw.replicate),
+            run_and_measure(
+                rows, measure, run.method, run.options, run.guarantee, draw.metrics, draw.noise_seed, draw.replicate
+            ),
         )
 
 
-def fill(
+def run_and_measure(
     dataset: Dataset,
     measure: Measure,
     method: Method,

@@ -1,8 +1,7 @@
 """Finished cells on disk, so that a repeated or extended sweep computes only what is new.
 
-A cell is found by the hash of everything its number depends on, the code included. Rows of an upload are never kept:
-`privcov.run` takes a store. A store that cannot be read or written is not used, and its ``problem``
-is the reason.
+A cell is found by the hash of everything its number depends on, the code included. No row is kept: a cell holds a
+target, a value and a problem. A store that cannot be read or written is not used, and its ``problem`` is the reason.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ FORMAT = "cells-1"
 # Options of `release` that a plan may leave out; spelling them out finds the same cell.
 _DEFAULTS = {"centre": "auto", "tuning": "released", "neighbours": "replace-one"}
 _PACKAGE = Path(__file__).resolve().parents[1]
-MAX_CELLS = 2_000_000
+MAX_STORED_RESULTS = 2_000_000
 
 
 class Store:
@@ -52,7 +51,7 @@ class Store:
                 "CREATE TABLE IF NOT EXISTS cells (key BLOB PRIMARY KEY, target TEXT, value REAL, problem TEXT)"
             )
             (last,) = self._link.execute("SELECT coalesce(max(rowid), 0) FROM cells").fetchone()
-            self._link.execute("DELETE FROM cells WHERE rowid <= ?", (last - MAX_CELLS,))
+            self._link.execute("DELETE FROM cells WHERE rowid <= ?", (last - MAX_STORED_RESULTS,))
         except (OSError, RuntimeError, sqlite3.Error) as problem:
             self._give_up(problem)
 

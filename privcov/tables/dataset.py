@@ -323,7 +323,7 @@ class Dataset(InUnits):
         )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Make a copy or what was pickled; its rows are as fixed as those of the first."""
+        """Restore a copy or a pickle, and make its rows read-only."""
         vars(self).update(state)
         self.rows.flags.writeable = False
 

@@ -70,7 +70,7 @@ def count_ids(table: TableFiles) -> tuple[int, tuple[PartIds, ...]]:
     key = secrets.token_bytes(_KEY_BYTES)
     tasks = [(part, table.person, key) for part in parts_of(table)]
     counts: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-    for at, answer in parallel.each(_count_part, tasks, threads=True):
+    for at, answer in parallel.run_tasks(_count_part, tasks, threads=True):
         if isinstance(answer, str):
             raise TableFileError(answer)
         counts[at] = answer

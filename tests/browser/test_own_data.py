@@ -19,7 +19,7 @@ from playwright.sync_api import expect
 from privcov.core.guarantees import ZCDP
 from privcov.ledger import Ledger, LedgerError
 from privcov.releases.private import release_private
-from privcov.tables.declaration.private_file import Column, Declaration, read_private
+from privcov.tables.declaration.declaration import Column, Declaration, read_private
 from tests.patience import patient, until
 from tests.serving import ROOT, serving
 

@@ -10,7 +10,7 @@ import pytest
 import privcov
 from privcov.core.guarantees import PureDP, ZCDP
 from privcov.inference import answers as answering
-from privcov.inference import evidence, regression
+from privcov.inference import coverage_record, regression
 from privcov.inference.unbiased import NO_INVERSE, ONE_COLUMN, REASONS, Intervals
 from privcov.postprocess.edge_test import discoveries
 
@@ -105,7 +105,7 @@ def test_a_partial_correlation_drowned_in_noise_has_no_estimate_and_a_refused_on
     why = np.array([[0, 3, 10], [3, 0, 4], [10, 4, 0]])  # too noisy, columns of two values, no inverse
     half = np.full((3, 3), 0.5)
     assert [REASONS[k].split()[:3] for k in (3, 10, 4)] == [
-        ["the", "noise", "is"], ["columns", "of", "two"], ["the", "noise", "is"],
+        ["the", "noise", "is"], ["columns", "of", "two"], ["the", "covariance", "has"],
     ]  # fmt: skip
     monkeypatch.setattr(regression, "partial_correlations", lambda *_: Intervals(half, half, half, why, half))
     data = privcov.source("ar1-covariance", n=300, d=3, random_state=0)
@@ -236,14 +236,14 @@ def test_what_is_assumed_and_measured_is_said_of_that_answer_alone(stored, tmp_p
     assert "variance" in found.means().attrs["assumes"]
     said = [found.regress("weight", on, ridge).attrs["coverage"] for on in ("age", None) for ridge in (0.0, 0.05)]
     keys = ("regress", "regress, ridge", "regress, all columns", "regress, ridge")
-    assert said == [evidence.sentence(key, 0.95) for key in keys]
-    assert found.regress("weight").attrs["r_squared"]["coverage"] == evidence.sentence("r_squared", 0.95)
+    assert said == [coverage_record.sentence(key, 0.95) for key in keys]
+    assert found.regress("weight").attrs["r_squared"]["coverage"] == coverage_record.sentence("r_squared", 0.95)
     x = np.random.default_rng(0).standard_normal((50, 2))
     few = privcov.release(
         privcov.Dataset.from_rows(x, 3.0), ZCDP(100.0), "gaussian-cov", random_state=0, centre="joint"
     )
     assert re.search(r"None of them had fewer than 1,000 rows", privcov.answers(few).means().attrs["coverage"])
-    assert evidence.sentence("means", 0.95, 1e4, 13).count("or more than 12 columns.")
+    assert coverage_record.sentence("means", 0.95, 1e4, 13).count("or more than 12 columns.")
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("t", ZCDP(rho=10.0))
     x[::3, 0] = np.nan

@@ -112,25 +112,25 @@ def test_a_share_of_the_wrong_kind_is_refused(share, shape):
 
 
 @pytest.mark.parametrize(
-    ("bounded", "matters"),
+    ("bounded", "anchor_for"),
     [
         (True, "covariance"),
         (False, "both"),
         *(pytest.param(*case, marks=pytest.mark.deep) for case in [(True, "both"), (False, "covariance")]),
     ],
 )
-def test_the_looks_at_the_diagonal_have_the_law_they_claim(bounded, matters):
+def test_the_looks_at_the_diagonal_have_the_law_they_claim(bounded, anchor_for):
     """3,000 draws at d = 5: deviations within 8 % (six standard errors of 1.3 %), of entries and of linear forms."""
     declared = {"bounds": [(-1, 1)] * 5, "row_bound": None} if bounded else {}
     private, d = table(np.zeros((3, 5)), **declared), 5
-    how = {"shape": "free-trace", "matters": matters}
+    how = {"shape": "free-trace", "anchor_for": anchor_for}
     drawn = [read_sum(exact_moment.measure_exactly(private, privcov.ZCDP(0.5), **how), "joint") for _ in range(3_000)]
     distribution = drawn[0].distribution
     assert distribution.shape == "free-groups"
     assert len(set(distribution.groups)) == (d if bounded else 1)
     found = np.array([m.matrix for m in drawn])
     s2 = drawn[0].anchor_squared
-    assert s2 == (0.5 if matters == "both" else 1 / math.sqrt(24))
+    assert s2 == (0.5 if anchor_for == "both" else 1 / math.sqrt(24))
     size = math.sqrt(2) * (1 + s2) / 3 / math.sqrt(2 * 0.5)
     kappa = 1 + 2 * s2
     # By hand, from the variances of the two looks.

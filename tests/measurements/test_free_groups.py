@@ -22,7 +22,7 @@ from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, most_entry, wh
 from privcov.measurements.moment import measure_moment, sensitivity
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.noise_theory import free_groups
-from privcov.measurements.noise_theory.anchor import MATTERS, anchor_squared, matters_of, whole_anchor
+from privcov.measurements.noise_theory.anchor import ANCHOR_PURPOSES, anchor_squared, choose_anchor_for, whole_anchor
 from privcov.measurements.noise_theory.free_groups import Group, groups_of, weights_of
 from privcov.tables.private_dataset import PrivateDataset
 from privcov.tables.units import Units
@@ -148,26 +148,28 @@ def corner_rows(d: int) -> list[np.ndarray]:
     return [np.zeros(d), np.ones(d), half, 1 - half, alternating, np.full(d, np.nan), np.full(d, 1e300), -half]
 
 
-@pytest.mark.parametrize("matters", MATTERS)
+@pytest.mark.parametrize("anchor_for", ANCHOR_PURPOSES)
 @pytest.mark.parametrize("d", [1, 2, 4, 7])
 @pytest.mark.parametrize("form", ["joint", "classes", "person"])
-def test_no_neighbour_costs_more_than_the_event_of_a_bounded_table(form, d, matters, monkeypatch):
+def test_no_neighbour_costs_more_than_the_event_of_a_bounded_table(form, d, anchor_for, monkeypatch):
     """The drawn scales, entry by entry and exact; corners of the box and random rows."""
     rng = np.random.default_rng(d)
     rows = corner_rows(d) + list(rng.uniform(-1, 1, (3, d)))
     how = {"of": 3 if form == "person" else 1, "classes": form == "classes"}
     pairs = list(itertools.combinations(rows, 2))
-    worst = max(checkers.check_replay(*neighbours(d, a, b, **how), "isotropic", monkeypatch, matters) for a, b in pairs)
+    worst = max(
+        checkers.check_replay(*neighbours(d, a, b, **how), "isotropic", monkeypatch, anchor_for) for a, b in pairs
+    )
     if form == "classes" and d > 1:
         assert worst > 0.999, "some corner attains the bound"
 
 
-@pytest.mark.parametrize("matters", MATTERS)
+@pytest.mark.parametrize("anchor_for", ANCHOR_PURPOSES)
 @pytest.mark.parametrize("shape", ["laplace", "wishart-difference"])
-def test_no_neighbour_costs_more_under_pure_dp_with_any_anchor(shape, matters, monkeypatch):
+def test_no_neighbour_costs_more_under_pure_dp_with_any_anchor(shape, anchor_for, monkeypatch):
     for d in (1, 2, 5):
         for a, b in itertools.combinations(corner_rows(d), 2):
-            checkers.check_replay(*neighbours(d, a, b), shape, monkeypatch, matters)
+            checkers.check_replay(*neighbours(d, a, b), shape, monkeypatch, anchor_for)
 
 
 def test_a_weight_that_is_five_per_cent_too_large_is_caught(monkeypatch):
@@ -196,9 +198,9 @@ def test_groups_of_two_cost_no_more_than_the_event(monkeypatch):
 
 
 @pytest.mark.parametrize("most", [None, 1000])
-@pytest.mark.parametrize("matters", MATTERS)
+@pytest.mark.parametrize("anchor_for", ANCHOR_PURPOSES)
 def test_files_and_memory_give_the_same_sum_with_any_anchor_and_any_bound_of_a_cell(
-    matters, most, tmp_path, monkeypatch
+    anchor_for, most, tmp_path, monkeypatch
 ):
     """A smaller bound of a cell than any declaration has shows that both ways keep to it."""
     if most:
@@ -209,7 +211,7 @@ def test_files_and_memory_give_the_same_sum_with_any_anchor_and_any_bound_of_a_c
     limits = [(-1.0, 1.0)] * 3
     filed = PrivateDataset.from_files(tmp_path / "t.csv", bounds=limits)
     held = PrivateDataset.from_rows(rows, bounds=limits, columns=["a", "b", "c"])
-    anchor = whole_anchor(matters, 3, 1, "replace-one")
+    anchor = whole_anchor(anchor_for, 3, 1, "replace-one")
     one, other = sums_of(filed).gram(1, anchor), integer_gram.noiseless_gram(held, 1, anchor)
     assert one.tolist() == other.tolist()
     assert one[3, 3] == 300 * anchor**2
@@ -256,15 +258,15 @@ def test_the_covariance_of_the_noise_is_the_inverse_of_its_cost(groups):
 SHAPES = ("upper-triangle", "isotropic", "free-trace", "laplace", "wishart-difference", "coupled-wishart")
 
 
-@pytest.mark.parametrize("matters", MATTERS)
+@pytest.mark.parametrize("anchor_for", ANCHOR_PURPOSES)
 @pytest.mark.parametrize("centre", ["none", "joint", "classes"])
 @pytest.mark.parametrize("within", [True, False])
-def test_no_neighbour_is_nearer_than_the_sensitivity_in_floating_point(within, centre, matters):
+def test_no_neighbour_is_nearer_than_the_sensitivity_in_floating_point(within, centre, anchor_for):
     """G' Cov^-1 G, with the groups that the measurement states, never exceeds the square of sensitivity over scale."""
     d, n = 4, 6
     limits = {"bounds": [(-1, 1)] * d} if within else {"row_bound": 2.0}
     data = privcov.Dataset.from_rows(np.zeros((n, d)), **limits, labels=list("abcabc"))
-    how = {"centre": centre, "shape": "free-trace", "rng": np.random.default_rng(0), "matters": matters}
+    how = {"centre": centre, "shape": "free-trace", "rng": np.random.default_rng(0), "anchor_for": anchor_for}
     measured = measure_moment(data, privcov.ZCDP(0.1), **how)
     law, s = measured.distribution, math.sqrt(measured.anchor_squared)
     assert len(law.weights) == (d if within else 1)
@@ -314,30 +316,30 @@ def test_no_pair_exceeds_a_sensitivity_for_any_anchor(d, s2):
 @pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
 def test_an_anchor_is_read_back_as_what_it_favours(relation):
     for d, n_anchors in itertools.product((1, 3, 60), (0, 1, 4)):
-        for word in MATTERS:
+        for word in ANCHOR_PURPOSES:
             a = whole_anchor(word, d, n_anchors, relation)
             s2 = anchor_squared(word, d, n_anchors, relation)
             assert a == pytest.approx(math.sqrt(s2) * UNIT, abs=1)
             assert a**2 <= s2 * UNIT**2
-            assert whole_anchor(matters_of(a, d, n_anchors, relation), d, n_anchors, relation) == a
+            assert whole_anchor(choose_anchor_for(a, d, n_anchors, relation), d, n_anchors, relation) == a
     for wrong in (0, -ANCHOR, ANCHOR + 1, float(ANCHOR), True, None, 2 * UNIT):
         with pytest.raises(ValueError, match="anchor must be"):
-            matters_of(wrong, 3, 1, relation)
+            choose_anchor_for(wrong, 3, 1, relation)
 
 
 # --- stored measurements ------------------------------------------------------------------------------------
 
 
-def stored(matters: str = "covariance", shape: str = "isotropic") -> dict:
+def stored(anchor_for: str = "covariance", shape: str = "isotropic") -> dict:
     share = privcov.ZCDP(0.5) if shape == "isotropic" else privcov.PureDP(1.0)
-    made = exact_moment.measure_exactly(bounded(np.zeros((9, 3))), share, shape=shape, matters=matters)
+    made = exact_moment.measure_exactly(bounded(np.zeros((9, 3))), share, shape=shape, anchor_for=anchor_for)
     return json.loads(json.dumps(made.to_dict()))
 
 
 @pytest.mark.parametrize("shape", ["isotropic", "laplace", "wishart-difference"])
-@pytest.mark.parametrize("matters", MATTERS)
-def test_a_stored_sum_opens_as_it_was(matters, shape):
-    kept = stored(matters, shape)
+@pytest.mark.parametrize("anchor_for", ANCHOR_PURPOSES)
+def test_a_stored_sum_opens_as_it_was(anchor_for, shape):
+    kept = stored(anchor_for, shape)
     assert kept["version"] == 2
     assert exact_moment.NoisySum.from_dict(kept).to_dict() == kept
 

@@ -317,7 +317,7 @@ def test_an_interrupted_pass_spends_nothing_and_can_begin_again(tmp_path, monkey
 
     table = private(path)
     with monkeypatch.context() as patch:
-        patch.setattr(parallel, "each", lost)
+        patch.setattr(parallel, "run_tasks", lost)
         # What nobody foresaw is an identifier; an interruption and lost workers say what they are.
         with pytest.raises(privcov.releases.private.MeasurementError if kind is MemoryError else kind):
             privcov.release_private(table, privcov.ZCDP(0.5), "auto-cov", ledger=book)

@@ -9,7 +9,7 @@ import pytest
 
 from privcov.bundle.read import open_stored
 from privcov.ledger import Ledger
-from privcov.tables.declaration.private_file import Column, Declaration, row_bound_search
+from privcov.tables.declaration.declaration import Column, Declaration, row_bound_search
 from tests.pages.sent import everything
 from tests.pages.test_own_data import (
     fill,

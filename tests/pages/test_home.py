@@ -11,7 +11,7 @@ from pages.your_data.declare import practice
 from privcov.core.guarantees import ZCDP
 from privcov.ledger import Ledger, LedgerError
 from privcov.releases.private import release_private
-from privcov.tables.declaration.private_file import read_private
+from privcov.tables.declaration.declaration import read_private
 from tests.pages.test_pages import open_page, settle
 
 

@@ -16,7 +16,7 @@ from privcov.core.guarantees import ZCDP
 from privcov.core.words import plain, to_powers
 from privcov.ledger import Ledger, LedgerError
 from privcov.steward.check import check_upload
-from privcov.tables.declaration.private_file import Column, Declaration
+from privcov.tables.declaration.declaration import Column, Declaration
 from privcov.tables.readers.dialect import Dialect
 from tests.pages.limits import type_in
 from tests.patience import patient

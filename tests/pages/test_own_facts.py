@@ -11,7 +11,7 @@ from pages.your_data.plan import example_table
 from privcov.bundle.read import open_stored
 from privcov.core.words import plain
 from privcov.ledger import Ledger
-from privcov.tables.declaration.private_file import Column, Declaration
+from privcov.tables.declaration.declaration import Column, Declaration
 from tests.pages.limits import type_in
 from tests.pages.sent import everything
 from tests.pages.sent import plain as unmarked

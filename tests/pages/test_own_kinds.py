@@ -9,7 +9,7 @@ import pytest
 from pages.your_data.declare import columns, drafts
 from privcov.bundle.read import open_stored
 from privcov.ledger import Ledger
-from privcov.tables.declaration.private_file import Column, Declaration, row_bound_fraction
+from privcov.tables.declaration.declaration import Column, Declaration, row_bound_fraction
 from privcov.tables.readers.dialect import Dialect
 from tests.pages.limits import drawn, type_in
 from tests.pages.sent import everything, plain

@@ -17,7 +17,7 @@ from pages.your_data.release import owner_view
 from privcov.bundle.read import bundle_of, open_stored
 from privcov.ledger import Ledger
 from privcov.tables.declaration import csv_file
-from privcov.tables.declaration.private_file import Column, Declaration, read_private
+from privcov.tables.declaration.declaration import Column, Declaration, read_private
 from tests.pages.sent import everything, plain
 from tests.patience import patient
 

@@ -13,7 +13,7 @@ from pages.your_data.plan import alternatives
 from privcov.data_sources.example import survey_csv
 from privcov.steward.example_rows import ExampleRows, Invention, invented
 from privcov.steward.preview import planned_noise, preview
-from privcov.tables.declaration.private_file import Column, read_private
+from privcov.tables.declaration.declaration import Column, read_private
 from tests.pages.test_own_data import SECRET, calm, declaration, declared, go, ledger, press, table, text_of, widget
 
 __all__ = ["ledger"]  # every test here has a ledger of its own

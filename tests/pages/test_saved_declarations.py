@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from pages.your_data.declare import columns
-from privcov.tables.declaration.private_file import Column, Declaration
+from privcov.tables.declaration.declaration import Column, Declaration
 
 NUMBERS = st.one_of(
     st.integers(-1000, 1000).map(float), st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: float(f"{x:.6g}"))

@@ -19,7 +19,7 @@ from privcov.measurements.exact.reading import count_std, read_sum
 from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess.available_cases import available_cases
 from privcov.postprocess.matrices import derive
-from privcov.releases.private_request import private_request, usual_request, view
+from privcov.releases.private_request import private_request, release_from_measurement, usual_request
 from privcov.steward.example_rows import Invention, invented
 from privcov.steward.preview import planned_noise, preview
 from privcov.tables.private_dataset import PrivateDataset
@@ -185,7 +185,7 @@ def test_what_too_few_rows_have_is_refused_and_named(monkeypatch):
     x = table(missing=(0.0, 0.0, 0.0, 0.999))
     x[::2, 0], x[1::2, 1] = np.nan, np.nan  # never together
     noisy = measure_exactly(private(x), ZCDP(0.05), shape="isotropic")
-    release = view("auto-cov", noisy, ZCDP(0.05))
+    release = release_from_measurement("auto-cov", noisy, ZCDP(0.05))
     _, given = noisy_of(noisy)
     answers = derive(given)
     assert np.isnan(answers.noisy[0, 1])

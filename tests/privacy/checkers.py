@@ -16,7 +16,7 @@ import numpy as np
 
 import privcov
 from privcov.core import accounting
-from privcov.estimators.base import MethodInput, OtherSteps
+from privcov.estimators.base import MethodInput, NotOneMeasurement
 from privcov.measurements.exact import moment as exact_moment
 from privcov.measurements.exact import noise as exact_noise
 from privcov.measurements.exact import reading as exact_reading
@@ -79,9 +79,11 @@ def free_divisors(noisy: exact_moment.NoisySum) -> tuple[list[Fraction], list[Fr
     return on, sums
 
 
-def check_replay(one: PrivateDataset, other: PrivateDataset, shape: str, monkeypatch, matters: str = "both") -> float:
+def check_replay(
+    one: PrivateDataset, other: PrivateDataset, shape: str, monkeypatch, anchor_for: str = "both"
+) -> float:
     """The cost of telling two neighbours apart stays within the event and the share. Returns cost / claim."""
-    share, scales, how = SHARES[shape], [], {"shape": shape, "matters": matters}
+    share, scales, how = SHARES[shape], [], {"shape": shape, "anchor_for": anchor_for}
     with replayed(scales, monkeypatch):
         first = exact_moment.measure_exactly(one, share, **how)
         cut = len(scales)
@@ -181,7 +183,7 @@ def check_only_measures(method, facts, guarantee) -> None:
     try:
         request = PrivateRequest(method, given)
         request.finish(exact_moment.measure_exactly(private, **vars(request.query)))
-    except OtherSteps as problem:
+    except NotOneMeasurement as problem:
         raise AssertionError(f"{method.card.key} wants more than the measurement: {problem}") from None
 
 

@@ -27,10 +27,10 @@ from privcov.measurements.exact.file_pass.file_moment import sums_of
 from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, whole_rows
 from privcov.measurements.exact.moment import exact_sum, measure_exactly, norm_bound
 from privcov.measurements.exact.reading import read_sum
-from privcov.measurements.noise_theory.anchor import MATTERS, whole_anchor
+from privcov.measurements.noise_theory.anchor import ANCHOR_PURPOSES, whole_anchor
 from privcov.steward.choices import with_fraction
 from privcov.tables import persons_in_files
-from privcov.tables.declaration.private_file import Column, Declaration, read_private
+from privcov.tables.declaration.declaration import Column, Declaration, read_private
 from privcov.tables.persons import id_text
 from privcov.tables.persons_in_files import IdsChanged, PartIds, Weighing
 from privcov.tables.public_facts import PublicFacts
@@ -226,8 +226,8 @@ def test_files_are_summed_with_the_anchor_that_is_asked_for(tmp_path):
     file = written(tmp_path, rows, ids, "parquet", 25)
     memory = PrivateDataset.from_rows(rows, row_bound=1.0, persons=ids)
     fingerprint(file, b"k" * 32)
-    for matters in (*MATTERS, *MATTERS):
-        anchor = whole_anchor(matters, 3, 1, "replace-one")
+    for anchor_for in (*ANCHOR_PURPOSES, *ANCHOR_PURPOSES):
+        anchor = whole_anchor(anchor_for, 3, 1, "replace-one")
         expected = literal(rows.tolist(), ids, anchor=anchor)
         expected[-1][-1] = memory.facts.n * anchor**2  # public, and so written as it is
         assert exact_sum(memory, 1, anchor).tolist() == expected

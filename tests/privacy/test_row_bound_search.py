@@ -18,7 +18,7 @@ from privcov.measurements.exact.moment import exact_sum, measure_exactly, planne
 from privcov.measurements.exact.norm_counts import STEPS, counts_event
 from privcov.measurements.exact.reading import read_sum
 from privcov.measurements.norm_histogram import BINS, SEARCH_SHARE
-from privcov.releases.private_request import private_request, view
+from privcov.releases.private_request import private_request, release_from_measurement
 from privcov.tables.readers import TableFileError
 
 GUARANTEES = {"pure": PureDP(1.0), "approx": ApproxDP(1.0, 1e-6), "zcdp": ZCDP(0.1)}
@@ -212,7 +212,9 @@ def test_the_noise_falls_with_the_square_of_the_bound_that_was_found(kind, tmp_p
     same = privcov.release_private(private, guarantee, ledger=ledger, **SEARCH)
     assert np.array_equal(same.covariance, rel.covariance)
     assert len(ledger.entries()) == 2
-    other = view("gaussian-cov" if kind != "pure" else "wishart-difference", rel.measurement, guarantee)
+    other = release_from_measurement(
+        "gaussian-cov" if kind != "pure" else "wishart-difference", rel.measurement, guarantee
+    )
     assert other.row_bound == rel.row_bound
     assert other.events == rel.events
 

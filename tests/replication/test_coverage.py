@@ -10,12 +10,12 @@ from scipy.stats import binom
 
 from privcov.core import places
 from privcov.core.randomness import stream
-from privcov.inference import evidence
+from privcov.inference import coverage_record
 from replication import coverage
 from replication.coverage import Cell
 
 SMALL = Cell("neighbours", 3, 3_000, "eps 1 pure", "laplace")
-STORED = places.shipped() / "coverage" / evidence.FILE
+STORED = places.shipped() / "coverage" / coverage.FILE
 
 
 def lines() -> list[dict[str, str]]:
@@ -61,7 +61,7 @@ def test_the_exact_test_is_that_of_clopper_and_pearson(tmp_path):
     """Of two lines the one just inside the bound stays and the one just outside is refuted."""
     n, least = 2_000, 0.05 / 2
     edge = next(k for k in range(n) if binom.cdf(k, n, 0.94) >= least)
-    path = tmp_path / evidence.FILE
+    path = tmp_path / coverage.FILE
     rows = [
         dict.fromkeys(coverage.COLUMNS, "0") | {"answer": str(k), "reported": n, "covered": k} for k in (edge, edge - 1)
     ]
@@ -77,15 +77,15 @@ def test_a_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(coverage, "FULL", cells)
     monkeypatch.setitem(coverage.PRESETS, "quick", (cells, 3))
     coverage.run("quick", tmp_path)
-    first = (tmp_path / evidence.FILE).read_bytes()
+    first = (tmp_path / coverage.FILE).read_bytes()
     told = []
     coverage.run("quick", tmp_path, lambda *state: told.append(state))
     assert told == []
-    assert (tmp_path / evidence.FILE).read_bytes() == first
+    assert (tmp_path / coverage.FILE).read_bytes() == first
     monkeypatch.setitem(coverage.PRESETS, "quick", (cells[1:], 4))
     coverage.run("quick", tmp_path, lambda *state: told.append(state))
     assert told == [(0, 1, cells[1].name)]
-    with (tmp_path / evidence.FILE).open(newline="") as file:
+    with (tmp_path / coverage.FILE).open(newline="") as file:
         assert [line["replicates"] for line in csv.DictReader(file) if line["answer"] == "means"] == ["3", "4"]
 
 
@@ -108,15 +108,17 @@ def test_the_truth_of_a_cell_is_what_many_rows_say(cell):
 
 
 def test_the_sentence_beside_an_answer():
-    assert evidence.sentence("means", 0.95).startswith("Measured at 95% on ")
-    assert "Another level than 95% was not measured." in evidence.sentence("means", 0.9)
-    assert "lognormal" in evidence.sentence("means", 0.95)
-    assert "lognormal" not in evidence.sentence("variances", 0.95)
+    assert coverage_record.sentence("means", 0.95).startswith("Measured at 95% on ")
+    assert "Another level than 95% was not measured." in coverage_record.sentence("means", 0.9)
+    assert "lognormal" in coverage_record.sentence("means", 0.95)
+    assert "lognormal" not in coverage_record.sentence("variances", 0.95)
     for answer, like in (("nothing", "plain"), ("means", "")):
-        assert evidence.sentence(answer, 0.95, like=like).endswith("has not been measured on rows like these.")
-    assert len({evidence.sentence("variances", 0.95, like=like) for like in evidence.LIKE}) == len(evidence.LIKE)
+        assert coverage_record.sentence(answer, 0.95, like=like).endswith("has not been measured on rows like these.")
+    assert len({coverage_record.sentence("variances", 0.95, like=like) for like in coverage_record.LIKE}) == len(
+        coverage_record.LIKE
+    )
     assert {cell.population for cell in coverage.FULL} == {
-        name for names, _ in evidence.LIKE.values() for name in names
+        name for names, _ in coverage_record.LIKE.values() for name in names
     }
 
 

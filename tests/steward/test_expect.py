@@ -8,7 +8,7 @@ from privcov.ledger import Ledger
 from privcov.steward.example_rows import Invention, invented
 from privcov.steward.expect import _tables
 from privcov.steward.preview import noise_for, preview, searched
-from privcov.tables.declaration.private_file import Column, Declaration, row_bound_fraction
+from privcov.tables.declaration.declaration import Column, Declaration, row_bound_fraction
 from privcov.tables.declaration.typical_ranges import NINE_IN_TEN
 
 RELEASES = 32

@@ -14,7 +14,7 @@ import privcov
 from privcov.cli.check import _rules
 from privcov.steward import cell_kinds
 from privcov.steward.check import advice, check_files, check_upload
-from privcov.tables.declaration.private_file import Column, Declaration, PrivateFileError, read_private
+from privcov.tables.declaration.declaration import Column, Declaration, PrivateFileError, read_private
 
 SECRET = "Quibbleworth"
 # kind -> cells of a column that no reader takes for numbers

@@ -14,7 +14,7 @@ from distributed import Client
 
 import privcov
 from privcov.core import parallel
-from privcov.studies.cluster import on
+from privcov.studies.cluster import dask_scheduler
 from privcov.studies.store import Store
 from tests.patience import patient, until
 from tests.serving import free_port
@@ -71,10 +71,10 @@ def test_three_workers_of_which_one_dies_and_a_sweep_that_goes_on(scheduler, tmp
         if done == 20:
             raise Stopped
 
-    with pytest.raises(Stopped), on(address):
+    with pytest.raises(Stopped), dask_scheduler(address):
         privcov.run(PLAN, tell, store)
-    with on(address):
-        assert parallel.elsewhere()
+    with dask_scheduler(address):
+        assert parallel.has_caller_backend()
         found = privcov.run(PLAN, lambda done, total, cell: told.append(cell), store)
     assert sum(cell.reused for cell in told) >= 20
     pd.testing.assert_frame_equal(found, alone, check_exact=True)

@@ -8,7 +8,7 @@ import pytest
 
 from privcov.bundle.archive import BundleError
 from privcov.bundle.inputs import facts_of
-from privcov.tables.declaration.private_file import Column, Declaration, row_bound_fraction
+from privcov.tables.declaration.declaration import Column, Declaration, row_bound_fraction
 from privcov.tables.declaration.spreadsheet import columns_of, text_of
 from privcov.tables.declaration.template import header_of, template
 

@@ -12,7 +12,7 @@ from pages.your_data.wording import facts_of
 from privcov.core.guarantees import ZCDP
 from privcov.core.words import plain
 from privcov.steward.example_rows import Invention
-from privcov.tables.declaration.private_file import Declaration
+from privcov.tables.declaration.declaration import Declaration
 from privcov.tables.public_facts import FEWEST_COLUMNS
 
 GUARANTEE = ZCDP(0.1)

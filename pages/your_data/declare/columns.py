@@ -16,7 +16,7 @@ from pages.common.visitor_files import TableForm
 from pages.your_data.declare import limits_table
 from pages.your_data.declare.limits_table import Field
 from pages.your_data.state import current_value, form, keep, keep_now
-from privcov.tables.declaration.private_file import Column
+from privcov.tables.declaration.declaration import Column
 from privcov.tables.declaration.spreadsheet import cells_of, columns_of, kind_fields, kind_texts
 from privcov.tables.declaration.typical_ranges import ends_in, range_in
 from privcov.tables.declared_columns import kinds_of_entries
@@ -84,8 +84,9 @@ def section() -> None:
     st.header("The columns")
     st.markdown(
         "Type where nine in ten people lie (**Typical**, an age: 20 to 70), from what you know, not from this file. "
-        "The noise then falls to what the column needs, often to a fifth. Lowest and highest are what it **can** be, "
-        "and values beyond are clipped; left empty they are three times as far. "
+        "The noise then falls to what the column needs, often to a fifth. **Lowest** and **Highest** are the limits "
+        "of what is possible; values beyond them are clipped. Leave them empty: they are then three times as far as "
+        "Typical. "
         + "Without Typical they need a reason. " * form().reasons
         + "A column of texts has a **kind** with its levels, such as F | M, and one of dates the form that they are in."
     )

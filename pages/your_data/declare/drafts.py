@@ -15,7 +15,7 @@ from pages.your_data.state import OwnerSession, owner_session
 from pages.your_data.wording import SEARCHED
 from privcov.core import checks
 from privcov.tables.declaration.csv_file import MAX_HEADER_BYTES, read_header
-from privcov.tables.declaration.private_file import Declaration
+from privcov.tables.declaration.declaration import Declaration
 from privcov.tables.declared_columns import LEAST_FRACTION
 from privcov.tables.readers import as_csv
 

@@ -11,7 +11,7 @@ from pages.common import owner_token
 from pages.your_data import state
 from pages.your_data.declare.how_written import Taken
 from privcov.data_sources.example import FILE, Example, survey_csv
-from privcov.tables.declaration.private_file import Column, Declaration, row_bound_fraction
+from privcov.tables.declaration.declaration import Column, Declaration, row_bound_fraction
 
 # Between which values most adults lie, from what is known of them and not from this file.
 _USUAL = {

@@ -18,7 +18,7 @@ from pages.your_data.declare.how_written import Taken
 from privcov.core.words import percent, plain
 from privcov.measurements.clipping import share_out_of_bounds
 from privcov.tables.declaration.csv_file import MAX_BYTES, codes_of, read_public
-from privcov.tables.declaration.private_file import Declaration, public_upload, row_bound_fraction
+from privcov.tables.declaration.declaration import Declaration, public_upload, row_bound_fraction
 from privcov.tables.readers import says_how
 from privcov.tables.readers.dialect import Dialect
 from privcov.tables.readers.kinds import INTEGER, NUMBER

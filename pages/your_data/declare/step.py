@@ -15,7 +15,7 @@ from pages.your_data.plan import example_table
 from pages.your_data.state import keep, keep_now, owner_session, practising
 from pages.your_data.wording import MISSING, MISSING_WHEN, SEARCHED, facts_in_words, text_table
 from privcov.core.words import percent
-from privcov.tables.declaration.private_file import Declaration, row_bound_fraction, row_bound_search
+from privcov.tables.declaration.declaration import Declaration, row_bound_fraction, row_bound_search
 from privcov.tables.declared_columns import LEAST_FRACTION
 from privcov.tables.readers.dialect import Dialect
 from privcov.tables.readers.facts import quote

@@ -19,7 +19,7 @@ from privcov.plots.matrices import colour_limit, still
 from privcov.steward.choices import WORTH, Choice, choices
 from privcov.steward.example_rows import ExampleRows, Invention
 from privcov.steward.preview import Preview
-from privcov.tables.declaration.private_file import Declaration
+from privcov.tables.declaration.declaration import Declaration
 from privcov.tables.public_facts import FEWEST_COLUMNS, PublicFacts
 from privcov.tables.readers.kinds import MAX_WEIGHT
 

@@ -17,7 +17,7 @@ from privcov.core.guarantees import Guarantee
 from privcov.steward.example_rows import STRUCTURES, ExampleRows, Invention, invented
 from privcov.steward.preview import Preview, noise_for, preview, searched
 from privcov.tables.declaration.csv_file import read_header
-from privcov.tables.declaration.private_file import Declaration
+from privcov.tables.declaration.declaration import Declaration
 from privcov.tables.public_facts import PublicFacts
 from privcov.tables.readers import as_csv
 

@@ -127,9 +127,9 @@ def _how_to_read(plan: Preview, facts: PublicFacts, guarantees: list[Guarantee])
         f"Expected error: of the estimated covariance, relative, each column divided by half of its range, over "
         f"{plan.replicates} draws of the noise; the "
         f"variances alone would give {percent(plan.trivial)}. Noise on correlations: its deviation, for a middle pair "
-        "and (from, to) for nine in ten. Visible: a middle pair of this correlation exceeds, with a chance of 80 %, "
-        "what noise and sampling make of any pair in about one of 20 tables without correlations (pure DP: up to "
-        f"four). Without any noise, a correlation near zero is uncertain by {plain(plan.sampling_std)}."
+        "and (from, to) for nine in ten. Visible: with a chance of 80 %, a middle pair of this correlation exceeds "
+        "every pair of 19 in 20 tables without correlations (pure DP: of 16 in 20). Without any noise, a correlation "
+        f"near zero is uncertain by {plain(plan.sampling_std)}."
     )
     if facts.rows_per_person > 1:
         text += f" The guarantee is for all {facts.rows_per_person} rows of a person together."

@@ -12,7 +12,7 @@ from pages.common.hosted import Hosted
 from pages.your_data.declare.columns import leave_out
 from pages.your_data.state import OwnerSession, go_on, look_over, owner_session
 from privcov.steward.check import CHOICE, MARK, OwnerCheck, advice
-from privcov.tables.declaration.private_file import PrivateFileError
+from privcov.tables.declaration.declaration import PrivateFileError
 
 _LINE = 33  # pixels of one line of a table in this theme
 _STYLE = '<style>.st-key-own-checked [data-testid="stElementToolbar"] {display: none;}</style>'

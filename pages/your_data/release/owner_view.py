@@ -12,8 +12,8 @@ from pages.common.hosted import Hosted
 from pages.your_data.state import owner_session, rows
 from privcov.core.guarantees import Guarantee
 from privcov.plots.matrices import colour_limit, heatmap
-from privcov.steward.view import Look, LookError, owner_look
-from privcov.tables.declaration.private_file import PrivateFileError
+from privcov.steward.view import Look, OwnerViewError, owner_look
+from privcov.tables.declaration.declaration import PrivateFileError
 
 MARK = "not private: for the owner's eyes"
 _STYLE = """
@@ -59,7 +59,7 @@ def _look(guarantee: Guarantee) -> Look:
     """Return the exact answers; an error is shown by an identifier, as a message of a library might quote a cell."""
     try:
         return owner_look(rows(), guarantee, np.random.default_rng())
-    except (Hosted, PrivateFileError, LookError):
+    except (Hosted, PrivateFileError, OwnerViewError):
         raise
     except Exception:
         raise ValueError(f"The owner's view failed (id {secrets.token_hex(4)}). Nothing was released.") from None

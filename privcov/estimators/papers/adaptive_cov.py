@@ -153,64 +153,64 @@ class AdaptiveCov(Method):
         ends=("wide, safe bounds", "tight bounds"),
     )
 
-    def run(self, ask: MethodInput) -> Outcome:
+    def run(self, inputs: MethodInput) -> Outcome:
         """Choose the clipping norm, then release the matrix under it."""
-        published_guard(ask, self.card)
-        shares = shares_of(ask.guarantee, self.radius)
-        dataset, steps, radius = ask.dataset, [], 1.0
-        joint = ask.centre == "joint"
+        published_guard(inputs, self.card)
+        shares = shares_of(inputs.guarantee, self.radius)
+        dataset, steps, radius = inputs.dataset, [], 1.0
+        joint = inputs.centre == "joint"
         if self.radius == "private":
-            radius, event = measure_radius(dataset, shares["radius"], miss=self.beta / 4, rng=ask.rng)
+            radius, event = measure_radius(dataset, shares["radius"], miss=self.beta / 4, rng=inputs.rng)
             steps.append(event)
             dataset = dataset.with_row_bound(radius * dataset.row_bound)
-        noisy_trace, scale, event = measure_trace(dataset, shares["trace"], rng=ask.rng)
+        noisy_trace, scale, event = measure_trace(dataset, shares["trace"], rng=inputs.rng)
         steps.append(_in_units_of_r(event, radius))
         offset = np.log(4 / self.beta) if isinstance(shares["trace"], PureDP) else np.sqrt(2 * np.log(8 / self.beta))
         trace = float(np.clip(noisy_trace + scale * offset, 0.0, 1.0))
-        noise = self._expect(ask, dataset, shares["matrix"], trace)
-        tau, event = measure_threshold(dataset, noise.smaller, shares["threshold"], rng=ask.rng)
+        noise = self._expect(inputs, dataset, shares["matrix"], trace)
+        tau, event = measure_threshold(dataset, noise.smaller, shares["threshold"], rng=inputs.rng)
         steps.append(event)
         size = tau * radius
         clipped = dataset.with_row_bound(tau * dataset.row_bound)
         if noise.separate(tau) >= noise.gauss(tau):
-            kind = "Gaussian noise" if not isinstance(ask.guarantee, PureDP) else "Laplace noise"
-            noisy_moment, matrix = self._whole(ask, clipped, shares["matrix"])
+            kind = "Gaussian noise" if not isinstance(inputs.guarantee, PureDP) else "Laplace noise"
+            noisy_moment, matrix = self._whole(inputs, clipped, shares["matrix"])
         else:
             kind = "SeparateCov"
             halves = accounting.split(shares["matrix"], values=1, vectors=1)
             spectrum, noisy_moment = measure_both(
-                clipped, halves, centre=ask.centre, calibration=ask.calibration, rng=ask.rng
+                clipped, halves, centre=inputs.centre, calibration=inputs.calibration, rng=inputs.rng
             )
             steps.append(_in_units_of_r(spectrum.event, size))
             values = spectrum.values
-            values = values if ask.calibration == PUBLISHED else tidy(values, eigenvalues.top(joint))
+            values = values if inputs.calibration == PUBLISHED else tidy(values, eigenvalues.top(joint))
             matrix = assemble(values, eigenvectors(noisy_moment.matrix, "eigh"))
-        moments = unpack(matrix, centre=ask.centre, row_bound=clipped.row_bound)
+        moments = unpack(matrix, centre=inputs.centre, row_bound=clipped.row_bound)
         notes = (
             f"Rows were clipped at {size:.6g} R, chosen by the sparse vector technique; then {kind}.",
             f"Released bound on the trace of the second moment: {trace * radius**2:.4g} R^2.",
         )
         if radius < 1:
             notes += (f"The private radius is {radius:.6g} R.",)
-        raw = _measured_in_units_of_r(noisy_moment, size, ask.dataset)
+        raw = _measured_in_units_of_r(noisy_moment, size, inputs.dataset)
         return Outcome(raw, moments, notes=notes, steps=tuple(e for e in steps if e is not None))
 
-    def _whole(self, ask: MethodInput, clipped: Dataset, share: BudgetShare) -> tuple[NoisyMoment, np.ndarray]:
+    def _whole(self, inputs: MethodInput, clipped: Dataset, share: BudgetShare) -> tuple[NoisyMoment, np.ndarray]:
         """Measure by ClipGaussCov (Laplace under pure DP) in the unit ball of the clipping norm."""
-        published = ask.calibration == PUBLISHED
-        shape = matrix_shape(share, ask.calibration)
-        share = published_share(share, clipped.d, ask.centre == "joint") if published else share
+        published = inputs.calibration == PUBLISHED
+        shape = matrix_shape(share, inputs.calibration)
+        share = published_share(share, clipped.d, inputs.centre == "joint") if published else share
         shape = "free-trace" if shape == "isotropic" else shape
-        noisy_moment = measure_moment(clipped, share, centre=ask.centre, shape=shape, rng=ask.rng)
+        noisy_moment = measure_moment(clipped, share, centre=inputs.centre, shape=shape, rng=inputs.rng)
         if published:
             return noisy_moment, noisy_moment.matrix
-        return noisy_moment, clip_box(noisy_moment.matrix, eigenvalues.top(ask.centre == "joint"))
+        return noisy_moment, clip_box(noisy_moment.matrix, eigenvalues.top(inputs.centre == "joint"))
 
-    def _expect(self, ask: MethodInput, dataset: Dataset, share: BudgetShare, trace: float) -> ExpectedNoise:
+    def _expect(self, inputs: MethodInput, dataset: Dataset, share: BudgetShare, trace: float) -> ExpectedNoise:
         """Return the errors to expect from the two ways of measuring the matrix."""
-        published = ask.calibration == PUBLISHED
-        joint, d, n = ask.centre == "joint", dataset.d, dataset.n
-        size, shape = d + joint, matrix_shape(share, ask.calibration)
+        published = inputs.calibration == PUBLISHED
+        joint, d, n = inputs.centre == "joint", dataset.d, dataset.n
+        size, shape = d + joint, matrix_shape(share, inputs.calibration)
         if published or self.constants == "closed-form":
             whole = closed_form(size, self.beta / 8, laplace=shape == "laplace")
             half = closed_form(size, self.beta / 16, laplace=shape == "laplace")

@@ -70,12 +70,12 @@ class CoinPress(Method):
         ends=("less noise, if it holds", "assumes nothing"),
     )
 
-    def run(self, ask: MethodInput) -> Outcome:
+    def run(self, inputs: MethodInput) -> Outcome:
         """Measure step by step, and undo the whitening of the last step."""
-        joint = ask.centre == "joint"
-        size, n = ask.dataset.d + joint, ask.dataset.n
+        joint = inputs.centre == "joint"
+        size, n = inputs.dataset.d + joint, inputs.dataset.n
         weights = [1.0] if self.steps == 1 else [(1 - LAST) / (self.steps - 1)] * (self.steps - 1) + [LAST]
-        shares = accounting.split(ask.guarantee, **{f"step{i}": w for i, w in enumerate(weights, start=1)})
+        shares = accounting.split(inputs.guarantee, **{f"step{i}": w for i, w in enumerate(weights, start=1)})
         tail = math.log(1 / TAIL)
         gamma = math.sqrt(size + 2 * math.sqrt(size * tail) + 2 * tail)
         eta = math.sqrt(size / n) + size / (2 * n)
@@ -85,7 +85,7 @@ class CoinPress(Method):
         for name, share in shares.items():
             radius = min(gamma, float(np.linalg.norm(whiten, 2)) * math.sqrt(top(joint)))
             z, distribution, event = measure_whitened(
-                ask.dataset, share, whiten, radius=radius, joint=joint, rng=ask.rng, name=name
+                inputs.dataset, share, whiten, radius=radius, joint=joint, rng=inputs.rng, name=name
             )
             events.append(event)
             radii.append(radius)
@@ -96,7 +96,7 @@ class CoinPress(Method):
                 whiten = (vectors / root) @ vectors.T @ whiten
                 colour = colour @ (vectors * root) @ vectors.T
         matrix = colour @ z @ colour.T
-        moments = unpack((matrix + matrix.T) / 2, centre=ask.centre, row_bound=ask.dataset.row_bound)
+        moments = unpack((matrix + matrix.T) / 2, centre=inputs.centre, row_bound=inputs.dataset.row_bound)
         radii_text = ", ".join(f"{r:.4g}" for r in radii)
         notes = (f"Clipping norms of the whitened rows, step by step: {radii_text}.",)
         return Outcome(None, moments, notes=notes, steps=tuple(e for e in events if e is not None))

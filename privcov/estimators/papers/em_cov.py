@@ -75,31 +75,31 @@ class EMCov(Method):
         help="adaptive: by the roots of the released eigenvalues. auto: adaptive under pure DP, else uniform.",
     )
 
-    def run(self, ask: MethodInput) -> Outcome:
+    def run(self, inputs: MethodInput) -> Outcome:
         """Measure the eigenvalues, then draw the directions."""
-        d, joint = ask.dataset.d, ask.centre == "joint"
+        d, joint = inputs.dataset.d, inputs.centre == "joint"
         if d > LARGEST:
             seconds = SECONDS_AT_100 * (d / 100) ** 4
             raise ValueError(
                 f"EMCov draws {d} directions one after another, about {seconds:.3g} seconds for one "
                 f"release. It is offered up to d={LARGEST}; use separate-cov or auto-cov."
             )
-        published = ask.calibration == PUBLISHED
-        if published and isinstance(ask.guarantee, ApproxDP):
+        published = inputs.calibration == PUBLISHED
+        if published and isinstance(inputs.guarantee, ApproxDP):
             raise ValueError(
                 "The published EMCov is stated under pure DP; its (epsilon, delta) form is an approximate composition. "
                 "Ask for PureDP or ZCDP, or use calibration='sound'."
             )
         draws = d + joint if published else max(d + joint - 1, 1)
-        shares = accounting.split_mixed(ask.guarantee, values=self.values_share, vectors=1 - self.values_share)
-        spectrum = measure_eigenvalues(ask.dataset, shares["values"], centre=ask.centre, rng=ask.rng)
+        shares = accounting.split_mixed(inputs.guarantee, values=self.values_share, vectors=1 - self.values_share)
+        spectrum = measure_eigenvalues(inputs.dataset, shares["values"], centre=inputs.centre, rng=inputs.rng)
         values = np.clip(spectrum.values, 0.0, top(joint))
-        weights = self._weights(values, shares["values"], ask.dataset.n)[:draws]
+        weights = self._weights(values, shares["values"], inputs.dataset.n)[:draws]
         parts = accounting.split(shares["vectors"], **{f"vector{i}": w for i, w in enumerate(weights)})
         vectors, draw_events = measure_directions(
-            ask.dataset, list(parts.values()), centre=ask.centre, rng=ask.rng, waste=2.0 if published else 1.0
+            inputs.dataset, list(parts.values()), centre=inputs.centre, rng=inputs.rng, waste=2.0 if published else 1.0
         )
-        moments = unpack(assemble(values, vectors), centre=ask.centre, row_bound=ask.dataset.row_bound)
+        moments = unpack(assemble(values, vectors), centre=inputs.centre, row_bound=inputs.dataset.row_bound)
         first = () if spectrum.event is None else (spectrum.event,)
         return Outcome(None, moments, steps=first + draw_events)
 

@@ -80,11 +80,11 @@ class GlassoGaussian(Glasso):
     mechanism = Mechanism("free-trace", SCALES, "upper-triangle")
 
     def path_as_published(
-        self, s: np.ndarray, noisy_moment: NoisyMoment, ask: MethodInput
+        self, s: np.ndarray, noisy_moment: NoisyMoment, inputs: MethodInput
     ) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
         """Return the answers of the loop that Su et al. 2019 prints, one for every lambda, and notes."""
-        if ask.calibration != "as-published-2":
-            return super().path_as_published(s, noisy_moment, ask)
+        if inputs.calibration != "as-published-2":
+            return super().path_as_published(s, noisy_moment, inputs)
         size = float(np.abs(np.diag(s)).mean())
         if size <= SMALLEST:
             raise ValueError(NO_VARIANCE)
@@ -96,7 +96,7 @@ class GlassoGaussian(Glasso):
         position = nearest(path, self.penalty * top)
         precision = path[position].precision
         assert precision is not None, "where the loop stopped there is a matrix"
-        length = float(np.linalg.norm(precision)) / ask.facts.row_bound**2
+        length = float(np.linalg.norm(precision)) / inputs.facts.row_bound**2
         notes = (
             f"As published, every entry is penalised, nothing is repaired, and ADMM with rho = {RHO:g} was stopped "
             f"after {self.iterations} iterations; {short} of {PATH_POINTS} penalties had not converged.",

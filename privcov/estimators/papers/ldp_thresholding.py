@@ -39,27 +39,27 @@ class Local(Thresholding):
 
     variance_factor: ClassVar[float] = 2.0
 
-    def request(self, ask: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> Request:
         """Raise OtherSteps: the users add the noise, so there is no central measurement."""
-        return Method.request(self, ask)
+        return Method.request(self, inputs)
 
-    def measure(self, ask: MethodInput) -> NoisyMoment:
+    def measure(self, inputs: MethodInput) -> NoisyMoment:
         """Measure the average of the users' reports, each under the whole guarantee."""
-        request = super().request(ask)
-        return measure_reports(ask.dataset, request.share, centre=ask.centre, shape=request.shape, rng=ask.rng)
+        request = super().request(inputs)
+        return measure_reports(inputs.dataset, request.share, centre=inputs.centre, shape=request.shape, rng=inputs.rng)
 
-    def printed_std(self, ask: MethodInput) -> float:
+    def printed_std(self, inputs: MethodInput) -> float:
         """Return the standard deviation of one user's report as printed, in unit-ball units.
 
         Both papers put this into the threshold, not the standard deviation of the average.
         """
-        assert isinstance(ask.guarantee, ApproxDP)
-        epsilon, delta = ask.guarantee.epsilon, ask.guarantee.delta
+        assert isinstance(inputs.guarantee, ApproxDP)
+        epsilon, delta = inputs.guarantee.epsilon, inputs.guarantee.delta
         return math.sqrt(self.variance_factor * math.log(1.25 / delta)) / epsilon
 
-    def true_sensitivity(self, ask: MethodInput) -> float:
+    def true_sensitivity(self, inputs: MethodInput) -> float:
         """Return the sensitivity of one user's report, whatever the paper used: l2 of the upper triangle, unit ball."""
-        return report_sensitivity(ask.d, shape="upper-triangle", n_anchors=ask.n_anchors)
+        return report_sensitivity(inputs.d, shape="upper-triangle", n_anchors=inputs.n_anchors)
 
 
 @METHODS.add(

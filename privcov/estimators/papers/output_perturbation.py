@@ -104,32 +104,32 @@ class OutputPerturbation(Method):
         help="universal: entries that noise could have made become zero. none: keep all.",
     )
 
-    def run(self, ask: MethodInput) -> Outcome:
+    def run(self, inputs: MethodInput) -> Outcome:
         """Solve the lasso on the rows with noise on its answer, then repair the answer."""
-        joint, published = ask.centre == "joint", ask.calibration != "sound"
-        if published and not isinstance(ask.guarantee, (PureDP, NoPrivacy)):
+        joint, published = inputs.centre == "joint", inputs.calibration != "sound"
+        if published and not isinstance(inputs.guarantee, (PureDP, NoPrivacy)):
             raise ValueError(
-                f"The published noise is printed for Pure DP, not for {ask.guarantee}. "
+                f"The published noise is printed for Pure DP, not for {inputs.guarantee}. "
                 "Ask for PureDP, or use calibration='sound'."
             )
-        p, n = ask.dataset.d + joint, ask.dataset.n
+        p, n = inputs.dataset.d + joint, inputs.dataset.n
         top = (p if published else self.cap) / self.penalty
-        change = top**2 * unit_sensitivity(ask.dataset.d, n, joint=joint)
+        change = top**2 * unit_sensitivity(inputs.dataset.d, n, joint=joint)
         distance = max(SHARE_OF_CHANGE * change, SHARE_OF_TOP * top)
         wishart = None
-        if published and isinstance(ask.guarantee, PureDP):
-            wishart = p**2.5 / (n * ask.guarantee.epsilon * self.penalty**2)
+        if published and isinstance(inputs.guarantee, PureDP):
+            wishart = p**2.5 / (n * inputs.guarantee.epsilon * self.penalty**2)
         noisy, distribution, event = measure_map(
-            ask.dataset,
-            ask.guarantee,
+            inputs.dataset,
+            inputs.guarantee,
             partial(smoothed_lasso, lam=self.penalty, top=top, width=WIDTH, distance=distance),
             lipschitz=top**2,
             slack=distance,
-            centre=ask.centre,
-            rng=ask.rng,
+            centre=inputs.centre,
+            rng=inputs.rng,
             wishart_scale=wishart,
         )
-        block = noisy[: ask.dataset.d, : ask.dataset.d]
+        block = noisy[: inputs.dataset.d, : inputs.dataset.d]
         notes = (f"Lasso at rho = {self.penalty:g} R^2 with eigenvalues up to {top:.4g} / R^2, fixed in advance.",)
         if published:
             if event is not None:
@@ -141,8 +141,10 @@ class OutputPerturbation(Method):
             )
             notes += (note,)
         # The moment of z is (1 + s^2) times that of z / sqrt(1 + s^2), so its inverse is that much smaller.
-        precision = block / ((1 + ANCHOR_SQUARED * joint) * ask.dataset.row_bound**2)
-        return Outcome(None, _implied(precision, ask.centre), precision, None, notes, () if event is None else (event,))
+        precision = block / ((1 + ANCHOR_SQUARED * joint) * inputs.dataset.row_bound**2)
+        return Outcome(
+            None, _implied(precision, inputs.centre), precision, None, notes, () if event is None else (event,)
+        )
 
     def _repaired(self, noisy: np.ndarray, std: float, low: float, top: float) -> tuple[np.ndarray, str]:
         """Move the answer back to what an optimum can be, with eigenvalues in the public range [low, top]; free."""

@@ -65,9 +65,9 @@ def measure_both(
     return values, measure_moment(dataset, share, centre=centre, shape=shape, rng=rng, name="vectors")
 
 
-def published_guard(ask: MethodInput, card: MethodCard) -> None:
+def published_guard(inputs: MethodInput, card: MethodCard) -> None:
     """Raise ValueError for a published calibration under approximate DP, for which Dong et al. 2022 state nothing."""
-    if ask.calibration == PUBLISHED and isinstance(ask.guarantee, ApproxDP):
+    if inputs.calibration == PUBLISHED and isinstance(inputs.guarantee, ApproxDP):
         raise ValueError(
             f"Dong et al. 2022 state {card.label} under zCDP and pure DP, so there is no published form under "
             "(epsilon, delta). Ask for ZCDP or PureDP, or use calibration='sound'."
@@ -128,18 +128,18 @@ class SeparateCov(Method):
         help="svd-authors repeats a fault of the published code; only with the calibration as-published-5.",
     )
 
-    def run(self, ask: MethodInput) -> Outcome:
+    def run(self, inputs: MethodInput) -> Outcome:
         """Measure eigenvalues and eigenvectors, and put them together."""
-        published_guard(ask, self.card)
-        published = ask.calibration == PUBLISHED
-        shares = accounting.split(ask.guarantee, values=self.values_share, vectors=1 - self.values_share)
+        published_guard(inputs, self.card)
+        published = inputs.calibration == PUBLISHED
+        shares = accounting.split(inputs.guarantee, values=self.values_share, vectors=1 - self.values_share)
         noisy, noisy_moment = measure_both(
-            ask.dataset, shares, centre=ask.centre, calibration=ask.calibration, rng=ask.rng
+            inputs.dataset, shares, centre=inputs.centre, calibration=inputs.calibration, rng=inputs.rng
         )
-        values = noisy.values if published else tidy(noisy.values, top(ask.centre == "joint"))
+        values = noisy.values if published else tidy(noisy.values, top(inputs.centre == "joint"))
         matrix = assemble(values, eigenvectors(noisy_moment.matrix, self.eig if published else "eigh"))
         notes = ()
         if self.eig == "svd-authors" and not published:
             notes = ("Eigenvectors in descending order of eigenvalue: the published order needs as-published-5.",)
-        moments = unpack(matrix, centre=ask.centre, row_bound=noisy_moment.row_bound)
+        moments = unpack(matrix, centre=inputs.centre, row_bound=noisy_moment.row_bound)
         return Outcome(noisy_moment, moments, notes=notes, steps=() if noisy.event is None else (noisy.event,))

@@ -14,7 +14,7 @@ from privcov.core.parameters import parameter
 from privcov.estimators.additive import REPAIR_HELP, REPAIRS, repair
 from privcov.estimators.base import METHODS, MethodInput, Outcome
 from privcov.estimators.glasso import TUNINGS, Glasso
-from privcov.estimators.mechanisms import SOUND, Mechanical, WishartNoise, mean_left_in, with_mean
+from privcov.estimators.mechanisms import SOUND, MechanismMethod, WishartNoise, mean_left_in, with_mean
 from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
 from privcov.measurements.wishart import approx_noise_as_published, approx_noise_sound, pure_noise_as_published
 from privcov.postprocess.fit import Fit
@@ -25,17 +25,20 @@ LASSO = (
 )
 
 
-class _WishartCov(Mechanical):
+class _WishartCov(MechanismMethod):
     """Base of the two covariance methods."""
 
     repair: str = "none"
 
-    def finish(self, ask: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
+    def finish(self, inputs: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Return the moments of the repaired matrix; as published, with the mean of the noise."""
-        published = ask.calibration != "sound"
+        published = inputs.calibration != "sound"
         matrix = with_mean(noisy_moment) if published else repair(noisy_moment, self.repair)
         moments = unpack(
-            matrix, centre=ask.centre, row_bound=noisy_moment.row_bound, n_anchors=noisy_moment.distribution.n_anchors
+            matrix,
+            centre=inputs.centre,
+            row_bound=noisy_moment.row_bound,
+            n_anchors=noisy_moment.distribution.n_anchors,
         )
         return Outcome(noisy_moment, moments, notes=mean_left_in(noisy_moment) if published else ())
 
@@ -48,10 +51,10 @@ class _WishartLasso(Glasso):
         return with_mean(noisy_moment)
 
     def path_as_published(
-        self, s: np.ndarray, noisy_moment: NoisyMoment, ask: MethodInput
+        self, s: np.ndarray, noisy_moment: NoisyMoment, inputs: MethodInput
     ) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
         """Solve the published path, and note that the mean of the noise stays."""
-        path, notes = super().path_as_published(s, noisy_moment, ask)
+        path, notes = super().path_as_published(s, noisy_moment, inputs)
         return path, mean_left_in(noisy_moment) + notes
 
 

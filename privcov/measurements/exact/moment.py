@@ -61,7 +61,7 @@ from privcov.measurements.exact.noise import calibrated, root_up
 from privcov.measurements.exact.norm_counts import counts_event, search_exactly, shares
 from privcov.measurements.exact.stored_sum import VERSION, fields_of
 from privcov.measurements.exact.triangle_l1 import flagged_l1
-from privcov.measurements.exact.wishart import LARGEST_COUPLED, small
+from privcov.measurements.exact.wishart import LARGEST_COUPLED, as_int64
 from privcov.measurements.noise import FREE_GROUPS
 from privcov.measurements.noise_theory.anchor import BOTH, anchor_squared, whole_anchor, with_anchor
 from privcov.measurements.noise_theory.free_groups import Group, groups_of, weights_of, words_of
@@ -186,7 +186,7 @@ def weights(facts: PublicFacts, anchor: int) -> tuple[tuple[Group, ...], tuple[F
 
 
 def measure_exactly(
-    private: PrivateDataset, share: BudgetShare, *, shape: str, matters: str = BOTH, search: float = 0.0
+    private: PrivateDataset, share: BudgetShare, *, shape: str, anchor_for: str = BOTH, search: float = 0.0
 ) -> NoisySum:
     """Clip the rows, cut them to whole numbers, sum, and add exact noise; search: as of `Request`.
 
@@ -203,11 +203,11 @@ def measure_exactly(
             if row_bound_search.halvings
             else private
         )
-        noisy = measure_exactly(shorter, rest, shape=shape, matters=matters)
+        noisy = measure_exactly(shorter, rest, shape=shape, anchor_for=anchor_for)
         return dataclasses.replace(noisy, search=row_bound_search, before=facts)
-    event = planned_event(facts, share, shape=shape, matters=matters)
+    event = planned_event(facts, share, shape=shape, anchor_for=anchor_for)
     n_anchors = facts.n_anchors
-    shape, anchor = settled(facts, shape, matters)
+    shape, anchor = shape_and_anchor(facts, shape, anchor_for)
     gram = exact_sum(private, n_anchors, anchor)
     # Which of the two follows from public facts alone, never from the number of rows.
     fits = exact_noise.fits(_largest_sum(facts, private.files is not None), event.scale)
@@ -228,26 +228,26 @@ def exact_sum(private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR) -> 
     return with_public_corner(gram, private.facts, n_anchors, anchor)
 
 
-def settled(facts: PublicFacts, shape: str, matters: str) -> tuple[str, int]:
+def shape_and_anchor(facts: PublicFacts, shape: str, anchor_for: str) -> tuple[str, int]:
     """Return the shape of the noise and the anchor of a measurement, from public facts alone."""
-    return settle_shape(facts, shape, facts.n_anchors), anchor_of(facts, matters)
+    return settle_shape(facts, shape, facts.n_anchors), anchor_of(facts, anchor_for)
 
 
-def anchor_of(facts: PublicFacts, matters: str) -> int:
+def anchor_of(facts: PublicFacts, anchor_for: str) -> int:
     """Return a, the constant that is appended to every row, from public facts alone."""
-    return whole_anchor(matters, facts.d, facts.n_anchors, facts.relation)
+    return whole_anchor(anchor_for, facts.d, facts.n_anchors, facts.relation)
 
 
-def planned_event(facts: PublicFacts, share: BudgetShare, *, shape: str, matters: str = BOTH) -> Event:
+def planned_event(facts: PublicFacts, share: BudgetShare, *, shape: str, anchor_for: str = BOTH) -> Event:
     """Return the event of `measure_exactly` with the same arguments, from public facts alone.
 
     Guarantee: that of `measure_exactly`, which it describes. Spends: nothing: it sees public facts only. Source: as
     `measure_exactly`.
     """
     n_anchors = facts.n_anchors
-    shape, anchor = settled(facts, shape, matters)
+    shape, anchor = shape_and_anchor(facts, shape, anchor_for)
     bound, scale = _scale(facts, shape, n_anchors, share, anchor)
-    square = anchor_squared(matters, facts.d, n_anchors, facts.relation)
+    square = anchor_squared(anchor_for, facts.d, n_anchors, facts.relation)
     beside = (", with flags of missing cells" if facts.flagged else "") + _count_note(facts)
     if shape not in EXACT_AT_ANY_SCALE:
         exact_noise.check_scale(scale)
@@ -269,7 +269,7 @@ def planned_events(
     share: BudgetShare,
     *,
     shape: str,
-    matters: str = BOTH,
+    anchor_for: str = BOTH,
     search: float = 0.0,
     bound: PublicFacts | None = None,
 ) -> tuple[Event, ...]:
@@ -281,9 +281,9 @@ def planned_events(
     `measure_exactly`.
     """
     if not search:
-        return (planned_event(facts, share, shape=shape, matters=matters),)
+        return (planned_event(facts, share, shape=shape, anchor_for=anchor_for),)
     first, rest = shares(share, search)
-    return counts_event(facts, first), planned_event(bound or facts, rest, shape=shape, matters=matters)
+    return counts_event(facts, first), planned_event(bound or facts, rest, shape=shape, anchor_for=anchor_for)
 
 
 def _count_note(facts: PublicFacts) -> str:
@@ -329,7 +329,7 @@ def _noisy(
     total = np.zeros(gram.shape, dtype=object)
     total[rows, columns] = values
     total[columns, rows] = values
-    return _structured(small(total), d), sums
+    return _structured(as_int64(total), d), sums
 
 
 def _structured(total: np.ndarray, d: int) -> np.ndarray:

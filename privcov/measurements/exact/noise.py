@@ -24,7 +24,7 @@ import numpy as np
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, BudgetShare, NoPrivacy, PureDP, ZCDP
 from privcov.measurements.exact import wishart as exact_wishart
-from privcov.measurements.exact.wishart import small
+from privcov.measurements.exact.wishart import as_int64
 
 LARGEST_SCALE = 2.0**54  # of noise that OpenDP draws
 _FAR = 2**9  # noise beyond so many scales is practically impossible
@@ -86,7 +86,7 @@ def _add(make: Callable, distance: Callable, values: np.ndarray, scale: float) -
 
 def _plus(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """Add in Python integers, so that nothing can wrap around; int64 again where it fits."""
-    return small(values.astype(object) + noise.astype(object))
+    return as_int64(values.astype(object) + noise.astype(object))
 
 
 def calibrated(share: BudgetShare, square: int, noise: str, *, pure: bool) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, flag_of, flag_
 from privcov.measurements.exact.moment import NoisySum, weights
 from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import COUPLED, FREE_GROUPS, NoiseDistribution
-from privcov.measurements.noise_theory.anchor import anchor_squared, matters_of
+from privcov.measurements.noise_theory.anchor import anchor_squared, choose_anchor_for
 from privcov.measurements.noise_theory.free_groups import labels_of
 from privcov.tables.public_facts import Flags, PublicFacts
 
@@ -75,7 +75,7 @@ def flags_of(
 def squared_anchor(noisy: NoisySum) -> float:
     """Return s^2 of a measurement, the number for which its whole anchor stands."""
     arguments = noisy.facts.d, noisy.n_anchors, noisy.facts.relation
-    return anchor_squared(matters_of(noisy.anchor, *arguments), *arguments)
+    return anchor_squared(choose_anchor_for(noisy.anchor, *arguments), *arguments)
 
 
 def noise_of(

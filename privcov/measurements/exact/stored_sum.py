@@ -12,7 +12,7 @@ from privcov.core.guarantees import Event
 from privcov.measurements.exact.integer_gram import BITS
 from privcov.measurements.exact.norm_counts import steps_of
 from privcov.measurements.noise import FREE_GROUPS
-from privcov.measurements.noise_theory.anchor import matters_of
+from privcov.measurements.noise_theory.anchor import choose_anchor_for
 from privcov.measurements.noise_theory.free_groups import groups_of
 from privcov.measurements.norm_histogram import BINS, RowBoundSearch
 from privcov.tables.public_facts import PublicFacts
@@ -49,7 +49,7 @@ def fields_of(data: Any) -> dict:
             f"anchors must be {facts.n_anchors} for these facts, got anchors={n_anchors}: one per class, else one for "
             "the mean. Measure the table again with this privcov."
         )
-    matters_of(data["anchor"], facts.d, n_anchors, facts.relation)  # raises for another anchor
+    choose_anchor_for(data["anchor"], facts.d, n_anchors, facts.relation)  # raises for another anchor
     shape = checks.one_of("shape", data["shape"], DRAWN_SHAPES)
     sums, n_groups = data["sums"], 0
     if shape == FREE_GROUPS:

@@ -264,7 +264,7 @@ def _round_product(deviates: _Deviates, scale: float, w: int = 0, checked: bool 
     noise = np.zeros((p, p), dtype=object)
     noise[rows, columns] = low
     noise[columns, rows] = low
-    return small(noise), w
+    return as_int64(noise), w
 
 
 def _enough(p: int, scale: float, bits: int) -> int:
@@ -294,7 +294,7 @@ def _product(x: np.ndarray) -> np.ndarray:
     return total
 
 
-def small(values: np.ndarray) -> np.ndarray:
+def as_int64(values: np.ndarray) -> np.ndarray:
     """Return the same whole numbers as int64 where they fit; otherwise as they are, Python integers."""
     if values.dtype == object and all(-(2**63) <= v < 2**63 for v in values.ravel()):
         return values.astype(np.int64)

@@ -20,14 +20,14 @@ import math
 from privcov.core import checks
 from privcov.measurements.exact.integer_gram import ANCHOR, UNIT
 
-BOTH, COVARIANCE = MATTERS = ("both", "covariance")
+BOTH, COVARIANCE = ANCHOR_PURPOSES = ("both", "covariance")
 ANCHOR_SQUARED = 0.5
 
 
-def anchor_squared(matters: str, d: int, n_anchors: int, relation: str) -> float:
+def anchor_squared(anchor_for: str, d: int, n_anchors: int, relation: str) -> float:
     """Return s^2 for what matters most to the reader of a release."""
-    checks.one_of("matters", matters, MATTERS)
-    if matters == BOTH or n_anchors != 1 or relation != "replace-one":
+    checks.one_of("anchor_for", anchor_for, ANCHOR_PURPOSES)
+    if anchor_for == BOTH or n_anchors != 1 or relation != "replace-one":
         return ANCHOR_SQUARED
     return 0.5 / math.sqrt(d + 1)
 
@@ -37,16 +37,16 @@ def with_anchor(statistic: str, square: float) -> str:
     return statistic if square == ANCHOR_SQUARED else f"{statistic} (anchor s^2 = {square:.6g})"
 
 
-def whole_anchor(matters: str, d: int, n_anchors: int, relation: str) -> int:
+def whole_anchor(anchor_for: str, d: int, n_anchors: int, relation: str) -> int:
     """Return a, the anchor of the whole numbers: s UNIT for s^2 of `anchor_squared`, rounded down."""
-    if anchor_squared(matters, d, n_anchors, relation) == ANCHOR_SQUARED:
+    if anchor_squared(anchor_for, d, n_anchors, relation) == ANCHOR_SQUARED:
         return ANCHOR
     return math.isqrt(math.isqrt(UNIT**4 // (4 * (d + 1))))
 
 
-def matters_of(anchor: int, d: int, n_anchors: int, relation: str) -> str:
+def choose_anchor_for(anchor: int, d: int, n_anchors: int, relation: str) -> str:
     """Return the word for which `whole_anchor` gives this anchor; "both" where every word gives it."""
-    proper = {whole_anchor(word, d, n_anchors, relation): word for word in reversed(MATTERS)}
+    proper = {whole_anchor(word, d, n_anchors, relation): word for word in reversed(ANCHOR_PURPOSES)}
     if isinstance(anchor, bool) or not isinstance(anchor, int) or anchor not in proper:
         raise ValueError(
             f"anchor must be {' or '.join(map(str, sorted(proper)))} for these facts, got anchor={anchor!r}. Take the "

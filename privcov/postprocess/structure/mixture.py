@@ -58,8 +58,8 @@ _ROUNDS, _CLOSE = 10_000, 1e-12  # of the search for the weights, which ends whe
 class Mixture:
     """A covariance, positive semi-definite with a trace of at most one, and the estimates that it combines.
 
-    shares: the weight of every kind of estimate that has one, largest first, adding up to one. kept: the part of the
-    mixture that is taken, because noise alone may have made the rest.
+    shares: the weight of every kind of estimate that has one, largest first, adding up to one. signal_share: the part
+    of the mixture that is taken. Noise alone may have made the rest.
     """
 
     matrix: np.ndarray

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from privcov.tables.declaration.private_file import Column
+from privcov.tables.declaration.declaration import Column
 from privcov.tables.declaration.typical_ranges import range_in
 from privcov.tables.public_facts import MAX_COLUMNS
 from privcov.tables.readers.dialect import proposed_separator

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from privcov.tables.declaration.csv_file import read_header
-from privcov.tables.declaration.private_file import FORMAT, Column
+from privcov.tables.declaration.declaration import FORMAT, Column
 from privcov.tables.readers.dialect import Dialect, proposed_separator
 from privcov.tables.readers.facts import quote
 from privcov.tables.readers.reading import describe, lines_to_header

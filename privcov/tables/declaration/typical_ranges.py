@@ -42,7 +42,7 @@ from privcov.tables.readers.kinds import (
 
 NINE_IN_TEN = 1.645  # standard deviations
 TIMES = 3.0  # limits not declared are this many times the range
-MAX_WEIGHT = 10.0  # weight of a column
+MAX_DERIVED_WEIGHT = 10.0  # weight of a column
 SELDOM = 0.1  # share of rows that differ from the typical value of a yes-no column
 FEW, OF_FEW = 10, 0.45  # steps between the limits; answers from 1 to 5 have a deviation near 1
 LONGER = 1.645  # standard deviations that 5 % of a normal variable exceed
@@ -125,7 +125,7 @@ def _completed(fields: dict[str, Any], usual: tuple[Any, Any]) -> dict[str, Any]
     else:
         entries["typical"] = entries["values"][round(middle) - 1]
     if entries["weight"] == 1:
-        entries["weight"] = min(float(f"{1 / math.sqrt(spread(Kind(**entries), usual)):.2g}"), MAX_WEIGHT)
+        entries["weight"] = min(float(f"{1 / math.sqrt(spread(Kind(**entries), usual)):.2g}"), MAX_DERIVED_WEIGHT)
     return {"usual": usual} | {name: entries[name] for name in ("low", "high", "typical", "weight")}
 
 

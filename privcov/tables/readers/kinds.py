@@ -368,7 +368,7 @@ def natural_log(x: np.ndarray) -> np.ndarray:
 def natural_exp(x: float) -> float:
     """Return e to the power of x, by operations that are rounded alike on every machine, as `natural_log`."""
     power = round(x / math.log(2))
-    remainder = x - power * math.log(2)  # |left| <= 0.35
+    remainder = x - power * math.log(2)  # |remainder| <= 0.35
     term = series = 1.0
     for k in range(1, 17):
         term *= remainder / k

@@ -14,7 +14,7 @@ import pytest
 import privcov
 from privcov import Kind
 from privcov.tables.declaration.csv_file import read_header
-from privcov.tables.declaration.private_file import Column, Declaration, read_private
+from privcov.tables.declaration.declaration import Column, Declaration, read_private
 from privcov.tables.readers import Dialect, TableFileError, describe, excel
 from tests.patience import patient
 from tests.tables.readers.test_bad_files import SECRET, refusal

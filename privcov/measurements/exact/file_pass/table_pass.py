@@ -116,7 +116,7 @@ def add_up(files: FileRows, spec: SumSpec) -> Sums:
     ids = [None] * len(parts) if files.persons is None else files.persons
     assert len(ids) == len(parts), "a table that did not change is cut as before"
     tasks = [(part, dataclasses.replace(spec, ids=some)) for part, some in zip(parts, ids, strict=True)]
-    results = parallel.each(lambda task: sum_part(*task, pulse), tasks, threads=True)
+    results = parallel.run_tasks(lambda task: sum_part(*task, pulse), tasks, threads=True)
     try:
         with pulse.ended_by_interrupts():
             for _, answer in results:

@@ -179,9 +179,9 @@ class Adding:
             self._carry()
 
     def _weigh_rows(self, whole: np.ndarray, class_codes: np.ndarray, rows_of_person: np.ndarray) -> np.ndarray:
-        """Return the rows with their anchors, (d + c) x b, times the roots of their weights; kept: classes, c for none.
+        """Return the rows with their anchors, (d + c) x b, times the roots of their weights.
 
-        A row that is left out is zero already, and gets no anchor.
+        class_codes: the class of each row, c for none. A row that is left out is zero already, and gets no anchor.
         """
         anchors = self.spec.anchor * np.eye(len(self.counts) + 1)[:-1, class_codes]
         return weigh_rows(np.vstack([whole, anchors]).T, rows_of_person).T
