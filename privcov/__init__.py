@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from privcov.bundle.read import open_bundle
     from privcov.core.guarantees import ApproxDP, NoPrivacy, PureDP, ZCDP
-    from privcov.core.keys import SourceKey
     from privcov.core.randomness import RandomState
     from privcov.data_sources.base import SourceCard
     from privcov.estimators.base import MethodCard
@@ -132,9 +131,7 @@ def sources() -> list[SourceCard]:
     return SOURCES.all()
 
 
-def source(
-    key: SourceKey | str, *, random_state: RandomState = None, row_bound: float | None = None, **parameters: Any
-) -> Dataset:
+def source(key: str, *, random_state: RandomState = None, row_bound: float | None = None, **parameters: Any) -> Dataset:
     """Return the rows of a registered source.
 
     Parameters

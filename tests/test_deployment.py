@@ -49,7 +49,6 @@ def ledger(tmp_path, monkeypatch) -> Path:
     path = tmp_path / "ledger.sqlite"
     monkeypatch.setenv("PRIVCOV_LEDGER", str(path))
     monkeypatch.delenv(hosted.HOSTED, raising=False)
-    monkeypatch.delenv(hosted.EXCEPTION, raising=False)
     return path
 
 
@@ -86,10 +85,8 @@ def page(file: str) -> AppTest:
 
 
 @pytest.mark.parametrize("word", ["1", "true", "yes", "on", "hosted", " 1 "])
-def test_told_so_it_is_hosted_and_no_exception_holds(word, monkeypatch):
+def test_told_so_it_is_hosted(word, monkeypatch):
     monkeypatch.setenv(hosted.HOSTED, word)
-    monkeypatch.setenv(hosted.EXCEPTION, "allow")
-    monkeypatch.setattr(st, "user", types.SimpleNamespace(is_logged_in=True))
     assert "your own machine" in hosted.refusal()
 
 
@@ -223,7 +220,6 @@ def test_the_container_is_hosted_and_not_root():
     assert RECIPE.user.isdigit()
     assert int(RECIPE.user) > 0
     assert RECIPE.settings[hosted.HOSTED] == "1"
-    assert hosted.EXCEPTION not in RECIPE.settings
     assert "PRIVCOV_LEDGER" not in RECIPE.settings
     for name in ("PRIVCOV_CACHE_DIR", "NUMBA_CACHE_DIR"):
         assert RECIPE.settings[name].startswith(deployment.CACHE)

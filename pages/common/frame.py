@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ICON = "data:image/png;base64," + base64.b64encode((ROOT / "pages" / "common" / "icon.png").read_bytes()).decode()
 LOAD_AHEAD_AFTER = 4.0  # seconds after the first page begins, so that the page itself comes first
 ON_THE_WAY = 0.4  # seconds that a new address may take to the browser
-LATER = ("pandas", "privcov.steward.expect", "privcov.studies.plan")  # not needed for the first picture
+LATER = ("pandas", "privcov.steward.expect")  # not needed for the first picture
 HOME = "Home"  # makes no plotly figure: the browser need not load its script before the first picture
 _HANDS = st.components.v2.component(
     "privcov_hands", html="", js=(ROOT / "pages" / "common" / "hands.js").read_text(), isolate_styles=False

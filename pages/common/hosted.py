@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 HOSTED = "PRIVCOV_HOSTED"
-EXCEPTION = "PRIVCOV_PRIVATE_UPLOADS"
 
 CLASS = "class"  # what `privcov app --class` declares
 
@@ -54,15 +53,11 @@ def is_reachable() -> bool:
 
 def shut() -> bool:
     """Return whether this server takes no private file from any visit, whatever its headers or login."""
-    return for_everybody() or (not loopback(st.get_option("server.address")) and os.environ.get(EXCEPTION) != "allow")
+    return for_everybody() or not loopback(st.get_option("server.address"))
 
 
 def refusal() -> str:
-    """Return why this server takes no private file and opens no ledger, or "".
-
-    Where the operator has not declared the server public, a server that others reach may be an organisation's own: it
-    needs a setting of its own and a login.
-    """
+    """Return why this server takes no private file and opens no ledger, or ""."""
     if not is_reachable():
         return ""
     if for_everybody():
@@ -70,14 +65,10 @@ def refusal() -> str:
             "This server is open to others, so it takes no confidential file and keeps no ledger: run PrivCov on "
             "your own machine, which the rows do not leave."
         )
-    if os.environ.get(EXCEPTION) != "allow":
-        return (
-            "This server can be reached from other machines, so it takes no confidential file and keeps no ledger. Run "
-            f"PrivCov on your own machine; or, behind a login, have its operator set {EXCEPTION}=allow."
-        )
-    if not getattr(st.user, "is_logged_in", False):
-        return "This server can be reached from other machines: log in before you give it a confidential file."
-    return ""
+    return (
+        "This server can be reached from other machines, so it takes no confidential file and keeps no ledger. Run "
+        "PrivCov on your own machine."
+    )
 
 
 def guard() -> None:

@@ -20,7 +20,6 @@ from privcov.bundle.inputs import facts_of
 from privcov.bundle.verify import check
 from privcov.core import checks
 from privcov.core.guarantees import Guarantee, from_dict
-from privcov.core.keys import MethodKey
 from privcov.measurements.exact.moment import NoisySum
 from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess.matrices import Matrices, Noisy, derive
@@ -108,7 +107,7 @@ class OpenedBundle:
         """The guarantee that was asked for, and paid."""
         return from_dict(self.entry["request"]["guarantee"])
 
-    def estimate(self, method: MethodKey | str = "auto-cov", **parameters: Any) -> Release:
+    def estimate(self, method: str = "auto-cov", **parameters: Any) -> Release:
         """Return what a method makes of the measurement of all rows together, of classes too.
 
         Parameters

@@ -33,7 +33,7 @@ _OF_COLUMNS = {"row_bound": "Limits of columns are given as bounds=."}
 _ONE = frozenset(
     re.findall(
         r"\w+",
-        "str int float bool None Literal Guarantee MethodKey SourceKey Neighbours Centre Tuning Ledger Dialect Store "
+        "str int float bool None Literal Guarantee  Neighbours Centre Tuning Ledger Dialect Store "
         "Limit KindName Transform Method Path bytes Which",
     )
 )
@@ -133,9 +133,7 @@ def _argument_error(called: Callable, problem: str, arguments: Iterable[str]) ->
     strange = [name for name in arguments if name not in names]
     concerned = [*strange, *(name for name in ("guarantee", "epsilon", "rho", "delta") if f"'{name}'" in problem)]
     concerned += ["guarantee"] if "DP.__init__" in problem else []
-    seeded = "random_state" in strange and "noise_seed" in names
     remedy = next((_ELSEWHERE[name] for name in concerned if name in _ELSEWHERE), "")
-    remedy = "The seed of rows and noise is seed=, of the noise alone noise_seed=." if seeded else remedy
     message = _finish(f"{problem.replace('.__init__', '')}. It takes {', '.join(names)}", remedy)
     return message if remedy or not strange else message + suggest(strange[0], names)
 

@@ -27,7 +27,6 @@ from typing import Any, Literal, TypeVar
 
 from privcov.core import checks, extras
 from privcov.core.guarantees import Event, Guarantee, from_dict, to_dict
-from privcov.core.keys import MethodKey
 from privcov.core.parallel import ParallelError
 from privcov.estimators.base import METHODS
 from privcov.ledger import Ledger
@@ -61,7 +60,7 @@ class MeasurementError(RuntimeError):
 def release_private(
     private: PrivateDataset,
     guarantee: Guarantee,
-    method: MethodKey | str = "auto-cov",
+    method: str = "auto-cov",
     *,
     ledger: Ledger,
     centre: Literal["auto", "joint", "classes"] = "auto",

@@ -10,7 +10,6 @@ import numpy as np
 
 from privcov.core import checks
 from privcov.core.guarantees import LOCAL, RELATIONS, Guarantee
-from privcov.core.keys import MethodKey
 from privcov.core.parameters import build
 from privcov.core.randomness import RandomState, seed_of, stream
 from privcov.estimators.base import METHODS, Method, MethodCard, MethodInput, Outcome
@@ -35,7 +34,7 @@ GUARANTEE_FIRST = "The guarantee comes before the method, or both are given by n
 def release(
     dataset: Dataset,
     guarantee: Guarantee,
-    method: MethodKey | str = "auto-cov",
+    method: str = "auto-cov",
     *,
     random_state: RandomState = None,
     calibration: str = "sound",

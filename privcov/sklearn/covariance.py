@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privcov.core import checks
 from privcov.core.guarantees import Guarantee, ZCDP
-from privcov.core.keys import MethodKey
 from privcov.postprocess.spectrum import clip_psd
 from privcov.releases.public import release
 from privcov.releases.release import Release
@@ -99,7 +98,7 @@ class PrivateCovariance(EmpiricalCovariance):
     @checks.explained
     def __init__(
         self,
-        method: MethodKey | str = "auto-cov",
+        method: str = "auto-cov",
         guarantee: Guarantee | None = None,
         row_bound: float | None = None,
         parameters: dict[str, Any] | None = None,

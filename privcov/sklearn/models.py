@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from privcov.core import checks
 from privcov.core.guarantees import Guarantee
-from privcov.core.keys import MethodKey
 from privcov.inference.answers import answers
 from privcov.releases.release import Release
 from privcov.sklearn.covariance import ReleaseModel, mapping_of
@@ -95,7 +94,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ReleaseModel
         n_components: int | None = None,
         guarantee: Guarantee | None = None,
         row_bound: float | None = None,
-        method: MethodKey | str = "auto-cov",
+        method: str = "auto-cov",
         random_state: int | np.random.RandomState | None = None,
         bounds: Limits | None = None,
         kinds: Mapping[str, Kind] | None = None,
@@ -282,7 +281,7 @@ class PrivateLinearRegression(RegressorMixin, ReleaseModel):
         ridge: float | Literal["auto"] = "auto",
         guarantee: Guarantee | None = None,
         row_bound: float | None = None,
-        method: MethodKey | str = "auto-cov",
+        method: str = "auto-cov",
         random_state: int | np.random.RandomState | None = None,
         bounds: Limits | None = None,
         kinds: Mapping[str, Kind] | None = None,

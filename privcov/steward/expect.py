@@ -21,7 +21,6 @@ from threadpoolctl import threadpool_limits
 
 from privcov.core import accounting, checks, extras
 from privcov.core.guarantees import Guarantee, with_level
-from privcov.core.keys import MethodKey
 from privcov.core.randomness import RandomState, seed_of, stream
 from privcov.measurements.exact.integer_gram import UNIT, counts_of
 from privcov.measurements.exact.norm_counts import counts_event, halvings_of, shares
@@ -129,7 +128,7 @@ def expect(
     n: int,
     d: int,
     guarantee: Guarantee,
-    method: MethodKey | str = "auto-cov",
+    method: str = "auto-cov",
     *,
     spread: float | None = None,
     structure: Literal["factor", "blocks", "neighbours", "independent"] = "blocks",

@@ -131,7 +131,6 @@ class _List:
     def draws(self, start: int) -> Iterator[Draw]:
         """Yield all draws from the run ``start`` on, whatever the store has; points with equal rows share one."""
         plan, position = self.plan, start
-        noise_seed = plan.seed if plan.noise_seed is None else plan.noise_seed
         for replicate in range(plan.replicates):
             for source, spots in itertools.groupby(self.spots, key=lambda spot: spot[1]):
                 runs = []
@@ -140,7 +139,7 @@ class _List:
                         runs.append(Run(position, bound, method, options, guarantee))
                         position += 1
                 if runs:
-                    yield Draw(source, plan.seed, noise_seed, replicate, plan.sizes, tuple(plan.metrics), tuple(runs))
+                    yield Draw(source, plan.seed, replicate, plan.sizes, tuple(plan.metrics), tuple(runs))
 
 
 def _entries(plan: Plan) -> Iterator[tuple[str, Method, dict]]:
@@ -153,13 +152,12 @@ def _entries(plan: Plan) -> Iterator[tuple[str, Method, dict]]:
 def _spots(plan: Plan) -> Iterator[tuple]:
     """Yield (columns of the table, source, row bound, its part of the key) of every point."""
     split = "" if plan.sizes is None else json.dumps(dataclasses.asdict(plan.sizes), sort_keys=True)
-    noise = "" if plan.noise_seed in (None, plan.seed) else f"noise {plan.noise_seed}"
     for point in plan.points():
         own = {k: v for k, v in point.items() if k != "row_bound"}
         source = build(SOURCES.get(plan.source).cls, f"Source {plan.source!r}", {**plan.source_params, **own})
         bound = point.get("row_bound", plan.row_bound)
         bound = source.default_row_bound(plan.seed) if bound is None else float(bound)
-        place = place_part(source, bound, plan.seed) + split + noise
+        place = place_part(source, bound, plan.seed) + split
         yield {column_of(k): v for k, v in point.items()}, source, bound, place
 
 

@@ -44,7 +44,6 @@ class Draw:
 
     source: Source
     seed: int
-    noise_seed: int
     replicate: int
     sizes: classification.SplitSizes | None
     metrics: tuple[str, ...]
@@ -126,7 +125,7 @@ def _fill_each(draw: Draw, *, keep: bool = False) -> Iterator[tuple[int, list[tu
         yield (
             run.position,
             run_and_measure(
-                rows, measure, run.method, run.options, run.guarantee, draw.metrics, draw.noise_seed, draw.replicate
+                rows, measure, run.method, run.options, run.guarantee, draw.metrics, draw.seed, draw.replicate
             ),
         )
 

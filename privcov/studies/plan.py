@@ -84,8 +84,6 @@ class Plan:
     best : int, optional
         Number of columns that are kept, for classification metrics only: those with the largest t statistics on the
         raw training rows. With it no release has an end-to-end guarantee.
-    noise_seed : int, optional
-        Seed of the noise alone, where it is not the seed of the rows.
 
     Raises
     ------
@@ -126,7 +124,6 @@ class Plan:
     training: int | None = None
     validation: int = 0
     best: int | None = None
-    noise_seed: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("methods", "guarantees", "metrics"):
@@ -151,9 +148,7 @@ class Plan:
             object.__setattr__(self, "row_bound", _bound("row_bound", self.row_bound))
         replicates = checks.whole("replicates", self.replicates, 1, MAX_REPLICATES, "20 is a good start.")
         object.__setattr__(self, "replicates", replicates)
-        for name in ("seed", "noise_seed"):
-            if name == "seed" or self.noise_seed is not None:
-                object.__setattr__(self, name, checks.whole(name, getattr(self, name), 0))
+        object.__setattr__(self, "seed", checks.whole("seed", self.seed, 0))
         for name in self.metrics:
             checks.one_of("metric", name, (*METRICS, AUC, *CLASSIFICATION))
         methods = [_entry(m) for m in self.methods]

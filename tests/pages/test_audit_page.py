@@ -123,7 +123,7 @@ def test_what_an_attacker_learns(kind):
     assert not at.exception
     assert not at.error
     assert len(at.get("plotly_chart")) == 2
-    assert "a coin is right 50\u00a0%" in texts(at)
+    assert "a coin toss does 50\u00a0%" in texts(at)
     if kind == "pure":
         value = at.number_input(key="learn-pure").value
         for line in disclosure.sentences(PureDP(value), 0.1, 0.001):

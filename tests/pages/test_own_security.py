@@ -312,19 +312,9 @@ def test_a_failing_measurement_or_view_is_generic_and_spent(ledger, monkeypatch,
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.168.1.5", "", None, "workbench.example"])
-@pytest.mark.parametrize("setting", [None, "allow", "yes", "1"])
-@pytest.mark.parametrize("login", [False, True])
-def test_private_uploads_beyond_loopback_need_a_login_and_a_setting(address, setting, login, monkeypatch):
-    class Visitor:
-        is_logged_in = login
-
+def test_there_are_no_private_uploads_beyond_loopback(address, monkeypatch):
     monkeypatch.setattr(hosted.st, "get_option", lambda name: address)
-    monkeypatch.setattr(hosted.st, "user", Visitor())
-    if setting is None:
-        monkeypatch.delenv(hosted.EXCEPTION, raising=False)
-    else:
-        monkeypatch.setenv(hosted.EXCEPTION, setting)
-    assert (hosted.refusal() == "") == (setting == "allow" and login)
+    assert "your own machine" in hosted.refusal()
 
 
 def test_a_refusing_server_shows_no_uploader(monkeypatch):
@@ -366,5 +356,4 @@ def test_the_page_shows_the_security_text_and_its_limits_are_the_codes():
     for limit in (csv_file.MAX_COLUMNS, private_dataset.MAX_ROWS, csv_file.MAX_HEADER_BYTES, public_facts.MAX_CLASSES):
         assert f"{limit:,}" in text
     assert f"{csv_file.MAX_BYTES / 1e6:.0f} MB" in text
-    assert hosted.EXCEPTION in text
     assert hosted.HOSTED in text

@@ -32,7 +32,7 @@ def again(at: AppTest, file: str) -> AppTest:
 
 # (page, its address, widget, another value, what the address then says)
 CHANGES = [
-    (TRADE_OFFS, TINY, "ask.structure", "blocks", {"ask.structure": "blocks"}),
+    (TRADE_OFFS, TINY, "ask.structure", "factor", {"ask.structure": "factor"}),
     (TRADE_OFFS, {"source": "wine"}, "ask.n", 300, {"ask.n": "300"}),
     (GRAPH, {"data.n": "200", "data.d": "4"}, "graph.view", "As an owner sees it", {"view": "as-an-owner-sees-it"}),
     ("pages/7_Methods.py", {}, "methods-kind", "pure", {"show.kind": "pure"}),
