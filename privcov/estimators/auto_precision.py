@@ -75,7 +75,7 @@ class AutoPrecision(Glasso):
         "Rule for the edges",
         choices=(TESTED, *RULES),
         help="Free. edge-test bounds the rate of false edges of Gaussian rows. The others choose lambda: ebic aims at "
-        "the likelihood, half-universal at edges, fission at estimation error (exact for Gaussian noise only).",
+        "the likelihood, fission at estimation error (exact for Gaussian noise only).",
     )
     rate: float = parameter(
         0.1,

@@ -61,8 +61,7 @@ class Glasso(MechanismMethod):
         "ebic",
         "Rule for lambda",
         choices=RULES,
-        help="Free. ebic aims at the likelihood, half-universal at edges, fission at estimation error (exact for "
-        "Gaussian noise only).",
+        help="Free. ebic aims at the likelihood, fission at estimation error (exact for Gaussian noise only).",
     )
     penalty: float = parameter(
         0.2,
@@ -78,8 +77,8 @@ class Glasso(MechanismMethod):
         "Repair of the spectrum",
         choices=tuple(REPAIRS),
         advanced=True,
-        help="Free. psd: raise low eigenvalues. max-norm: nearest in the largest entry. ridge: add to the "
-        "diagonal. none: small penalties may have no solution.",
+        help="Free. psd: raise low eigenvalues. ridge: add to the diagonal. none: "
+        " small penalties may have no solution.",
     )
 
     accuracy: str = parameter(

@@ -52,10 +52,7 @@ class Infeasible(ValueError):
 
 
 def _sentence(lam: float, bounds: Diagnosis) -> str:
-    repairs = (
-        "repair the matrix: clip its eigenvalues (psd), move it to the nearest positive semi-definite matrix in the "
-        "largest entry (max-norm), or add a ridge (ridge)."
-    )
+    repairs = "repair the matrix: clip its eigenvalues (psd), or add a ridge (ridge)."
     if math.isinf(bounds.smallest):
         return f"No lambda has a solution: {bounds.reason}. Penalise the diagonal too, or {repairs}"
     low, high = _digits(bounds.below, math.floor), _digits(bounds.smallest, math.ceil)

@@ -7,10 +7,6 @@ noise together are like sampling noise of fewer rows: 1 / n_eff = 1 / n + noise_
 ebic
     The smallest n_eff (-log det T + <s, T>) + k log n_eff + 4 gamma k log d, k edges, gamma = 1/2: aims at the
     likelihood. Foygel and Drton (2010), with n_eff for n.
-half-universal
-    lambda = (1/2) sqrt(2 log m) sqrt(mean(s_ii s_jj) / n_eff), m = d(d-1)/2 pairs: half of what the largest of m
-    entries of pure noise reaches. Fewer edges, more of them true. The half is a measured compromise: all of it misses
-    most edges (own measurement).
 fission
     The matrix is split into T1 = s + g Z and T2 = s - Z / g, Z an independent draw of the whole noise. For Gaussian
     noise T1 and T2 are independent, so -log det T + <T2, T> judges the T of T1 like fresh data: aims at estimation
@@ -27,9 +23,8 @@ from typing import Any
 import numpy as np
 
 from privcov.postprocess.fit import Fit
-from privcov.postprocess.threshold import universal_level
 
-RULES = ("ebic", "half-universal", "fission")
+RULES = ("ebic", "fission")
 FISSION_GAIN = 0.5  # T1 has variance (1 + g^2) v, T2 has (1 + 1/g^2) v
 FISSION_SPLITS = 5
 EBIC_GAMMA = 0.5
@@ -49,10 +44,7 @@ def choices(
         return {}
     thetas = np.stack([fit.precision for fit in path if fit.precision is not None])
     bic = extended_bics(thetas, s, effective_rows(s, noise_std, rows))
-    positions = {
-        "ebic": usable[int(np.argmin(bic))],
-        "half-universal": nearest(path, half_universal(s, noise_std, rows)),
-    }
+    positions = {"ebic": usable[int(np.argmin(bic))]}
     if scores is not None:
         positions["fission"] = min(usable, key=lambda i: scores[i])
     return positions
@@ -102,12 +94,6 @@ def _log_dets(thetas: np.ndarray) -> np.ndarray:
             return np.array([math.nan])
         return np.concatenate([_log_dets(theta[None]) for theta in thetas])
     return 2 * np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
-
-
-def half_universal(s: np.ndarray, noise_std: float, rows: float) -> float:
-    """Return (1/2) sqrt(2 log m) times the standard deviation of a typical off-diagonal entry; m pairs, at least 2."""
-    std = math.sqrt(noise_std**2 + max(typical_product(s), 0.0) / rows)
-    return universal_level(len(s)) * std / 2
 
 
 def fission_scores(

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov.core import checks
-from privcov.postprocess.feasibility import diagnose
 from privcov.postprocess.spectrum import clip_psd
 
 REPAIRS = {
     "psd": "raise the eigenvalues below the floor to it: nearest in Frobenius norm",
-    "max-norm": "move to the nearest matrix in the largest entry: the distance that the penalty is compared with",
     "ridge": "add one number to the whole diagonal, the smallest that lifts every eigenvalue to the floor",
     "none": "leave the matrix as it is: small penalties may then have no solution",
 }
@@ -59,13 +57,7 @@ def repair_for_lasso(s: np.ndarray, how: str = "psd", floor: float = 0.01) -> Re
 def _repair(s: np.ndarray, how: str, lowest: float, eigmin: float) -> np.ndarray:
     if how == "psd":
         return clip_psd(s, lowest)
-    unit = np.eye(len(s))
-    if how == "ridge":
-        return s + (lowest - eigmin) * unit
-    # The matrices with eigenvalues >= lowest are the cone moved by lowest I, and so is the projection.
-    anchor = diagnose(s - lowest * unit, penalise_diagonal=True).anchor
-    assert anchor is not None, "with the diagonal free there is always a nearest matrix"
-    return anchor + lowest * unit
+    return s + (lowest - eigmin) * np.eye(len(s))
 
 
 def _sentence(how: str, low: np.ndarray, d: int, floor: float, mean: float, mass: float, max_change: float) -> str:
@@ -80,11 +72,7 @@ def _sentence(how: str, low: np.ndarray, d: int, floor: float, mean: float, mass
         )
     if how == "none":
         return f"The noisy matrix was not repaired before the lasso, although {below}."
-    step = {
-        "psd": "were raised to it",
-        "max-norm": "the matrix was moved to the nearest one in the largest entry without such eigenvalues",
-        "ridge": "one number was added to the whole diagonal",
-    }[how]
+    step = {"psd": "were raised to it", "ridge": "one number was added to the whole diagonal"}[how]
     link = " and " if how == "psd" else "; "
     return (
         f"Before the lasso {below}{link}{step}. This added {mass / mean:.3g} mean variances to the eigenvalues in all "

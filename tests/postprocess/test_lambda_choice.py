@@ -48,8 +48,6 @@ def test_choices_are_positions_on_the_path_and_skip_what_has_no_answer():
     assert found["fission"] == 19
     values = rules.extended_bics(np.array([fit.precision for fit in path]), s, rules.effective_rows(s, 0.01, 400))
     assert found["ebic"] == int(np.argmin(values))
-    want = rules.half_universal(s, 0.01, 400)
-    assert found["half-universal"] == int(np.argmin([abs(math.log(fit.lam / want)) for fit in path]))
     assert "fission" not in rules.choices(path, s, 0.01, 400)
     for i in set(found.values()):
         path[i] = Fit(path[i].lam, None, "infeasible")

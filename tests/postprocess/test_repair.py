@@ -42,13 +42,11 @@ def test_after_the_repair_every_eigenvalue_reaches_the_floor(how, a, floor):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_each_repair_is_the_nearest_in_its_own_measure(seed):
-    """In Frobenius norm psd wins, in the largest entry max-norm wins (to its 1e-3), ridge keeps the off-diagonal."""
+    """In Frobenius norm psd wins, ridge keeps the off-diagonal."""
     s = noisy(12, seed)
     done = {how: repair_for_lasso(s, how) for how in REAL}
     frobenius = {how: np.linalg.norm(r.matrix - s) for how, r in done.items()}
     assert min(frobenius, key=frobenius.get) == "psd"
-    largest = {how: r.max_change for how, r in done.items()}
-    assert min(largest, key=largest.get) == "max-norm"
     off = ~np.eye(12, dtype=bool)
     assert np.array_equal(done["ridge"].matrix[off], s[off])
     # the smallest shift: the lowest eigenvalue ends on the floor, not above it
@@ -63,15 +61,6 @@ def test_psd_is_the_clip_and_its_mass_is_what_the_eigenvalues_lacked():
     lacked = np.maximum(0.01 * mean - np.linalg.eigvalsh(s), 0)
     assert done.clipped == np.count_nonzero(lacked)
     assert done.mass == pytest.approx(lacked.sum(), rel=1e-9)
-
-
-def test_max_norm_meets_its_lower_bound():
-    """No matrix with that floor lies nearer than the certified bound of the shifted problem."""
-    s = noisy(15, 9)
-    floor = 0.01 * np.trace(s) / 15
-    bound = diagnose(s - floor * np.eye(15), penalise_diagonal=True).below
-    assert bound > 0
-    assert bound <= repair_for_lasso(s, "max-norm").max_change <= bound * 1.0015
 
 
 @pytest.mark.parametrize("how", REAL)
