@@ -244,7 +244,7 @@ def _changed(card: MethodCard, study: Study) -> list[str]:
 
 
 def _guarantee(study: Study) -> None:
-    """Show the kind of guarantee, and delta where it has one."""
+    """Show the kind of guarantee, its level as a number, and delta where it has one."""
     of_study(
         st.segmented_control,
         "Kind",
@@ -260,6 +260,18 @@ def _guarantee(study: Study) -> None:
     if guarantees and guarantees[0] == study.guarantee:
         names = (to_powers(str(one)) for one in guarantees)
         st.caption(f"{' is the nearest to '.join(names)}, at delta = {powers(study.delta)}.")
+    level, (low, high) = float(getattr(study, study.level_name)), fields.LEVELS[study.level_name]
+    of_study(
+        st.number_input,
+        f"{study.level_name.capitalize()} as a number",
+        min(low, level),  # a link may name a level beyond the slider
+        max(high, level),
+        key=f"w.typed-{study.level_name}",
+        value=level,
+        put=lambda s, level: s.at(float(f"{level:.6g}")),
+        format="%g",
+        help="Any number between the ends of the slider, which goes there.",
+    )
     if study.kind == "approx":
         _study_slider(
             "Delta",

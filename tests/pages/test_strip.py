@@ -51,3 +51,14 @@ def test_another_kind_has_the_nearest_level_and_the_way_back_the_same():
     assert at.session_state["study"].rho == 0.1
     at.select_slider(key="w.rho").set_value(0.2).run()
     assert not any("is the nearest to" in c.value for c in at.caption)
+
+
+@pytest.mark.parametrize(("kind", "name", "level"), [("approx", "epsilon", 0.73), ("zcdp", "rho", 0.0123)])
+def test_a_level_that_is_typed_is_the_sliders_too(kind, name, level):
+    at = open_page("pages/2_Trade_offs.py", kind=kind, **{"data.n": "500", "data.d": "5"})
+    at.number_input(key=f"w.typed-{name}").set_value(level).run()
+    assert at.session_state["study"].at(level) == at.session_state["study"]
+    assert at.select_slider(key=f"w.{name}").value == level
+    assert at.query_params[name] == f"{level:g}"
+    beyond = open_page("pages/2_Trade_offs.py", kind=kind, **{name: "50", "data.n": "500", "data.d": "5"})
+    assert beyond.number_input(key=f"w.typed-{name}").value == 50
