@@ -44,7 +44,7 @@ _ON_CURVE, _WIDE, _ON_WIDE = 20, 100, 8  # releases at each point; fewer for mor
 _SIZES = (100, 10**6)  # rows of a curve
 _WIDER = (1.15, 1.35, 1.7, 2.3)  # times the row bound that follows from the declaration
 _PAYS = 0.95  # largest error ratio at which a wider row bound is offered
-_SKEW = 1.0  # deviation of the logarithm of skewed columns
+_SKEW, _WORSE = 1.0, 1.1  # deviation of the logarithm of skewed columns, and the error ratio that is worth a sentence
 _FLOOR = 0.7  # part of the error from which clipping is named
 
 
@@ -192,7 +192,8 @@ def _paint(question: Question, study: Study, job: Job) -> None:
         if question.unknown == LEVEL:
             st.caption("The slider does not change this answer.")
         st.markdown(" ".join(map(show.as_text, notes(question, expectation))))
-        if skewed := next((row["skewed"] for row in rows if "skewed" in row), None):
+        skewed = next((row["skewed"] for row in rows if "skewed" in row), None)
+        if skewed and skewed.error > _WORSE * expectation.error:
             st.markdown(
                 f"**{percent(skewed.error)}** where columns are skewed, as incomes are, and no log scale is declared."
             )
