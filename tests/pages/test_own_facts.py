@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pages.your_data import wording
+from pages.your_data import example_table, wording
 from pages.your_data.declare import columns
-from pages.your_data.plan import example_table
 from privcov.bundle.read import open_stored
 from privcov.core.words import plain
 from privcov.ledger import Ledger

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from typing import Any
 
-from pages.your_data.plan import example_table
+from pages.your_data import example_table
 from pages.your_data.state import owner_session
 from pages.your_data.wording import facts_of
 from privcov.core.guarantees import ZCDP

@@ -9,9 +9,8 @@ import streamlit as st
 
 from pages.common import frame, show, visitor_files
 from pages.common.study import CSV
-from pages.your_data import state
+from pages.your_data import example_table, state
 from pages.your_data.declare import choices, columns, drafts, how_written, practice, public_file
-from pages.your_data.plan import example_table
 from pages.your_data.state import keep, keep_now, owner_session, practising
 from pages.your_data.wording import MISSING, MISSING_WHEN, SEARCHED, facts_in_words, text_table
 from privcov.core.words import percent

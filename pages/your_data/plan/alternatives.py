@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.common import frame, show
 from pages.your_data.declare import drafts
-from pages.your_data.plan.example_table import WITHIN_LIMITS, as_declared, once, preview_release, table, usual_spread
+from pages.your_data.example_table import WITHIN_LIMITS, as_declared, once, preview_release, table, usual_spread
 from pages.your_data.state import owner_session
 from privcov.core.guarantees import Guarantee
 from privcov.core.words import percent, plain, to_powers

@@ -9,8 +9,9 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.common import frame, show
 from pages.common.fields import ends
 from pages.common.glossary import term
-from pages.your_data.plan import alternatives, example_table
-from pages.your_data.plan.example_table import as_declared
+from pages.your_data import example_table
+from pages.your_data.example_table import as_declared
+from pages.your_data.plan import alternatives
 from pages.your_data.state import keep, keep_now, next_step, owner_session
 from pages.your_data.wording import IMPLIED_DELTA, attacker, facts_of, in_words, line, text_table
 from privcov.core import accounting
