@@ -56,11 +56,11 @@ import numpy as np
 from privcov.core import accounting, checks
 from privcov.core.guarantees import RELATIONS, BudgetShare, Event
 from privcov.measurements.clipping import blocks, clip_rows
-from privcov.measurements.exact.triangle_l1 import l1_change
 from privcov.measurements.labels import CLASSES, class_index, class_list, count_anchors
 from privcov.measurements.noise import FREE_GROUPS, NoiseDistribution
 from privcov.measurements.noise_theory.anchor import ANCHOR_SQUARED, BOTH, anchor_squared, with_anchor
 from privcov.measurements.noise_theory.free_groups import in_unit_ball
+from privcov.measurements.triangle_l1 import l1_change
 from privcov.tables.dataset import Dataset
 from privcov.tables.public_facts import Flags
 

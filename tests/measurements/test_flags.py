@@ -15,8 +15,8 @@ from privcov.measurements.exact.file_pass.table_sums import Adding, SumSpec
 from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, flagged_rows, most_entry, noiseless_gram
 from privcov.measurements.exact.moment import NoisySum, measure_exactly, norm_bound, settle_shape, weights
 from privcov.measurements.exact.reading import read_sum
-from privcov.measurements.exact.triangle_l1 import flagged_l1
 from privcov.measurements.noise_theory import free_groups
+from privcov.measurements.triangle_l1 import flagged_l1
 from privcov.postprocess.available_cases import available_cases
 from privcov.tables import readers
 from privcov.tables.declared_columns import working_units

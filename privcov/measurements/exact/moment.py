@@ -60,12 +60,12 @@ from privcov.measurements.exact.integer_gram import ANCHOR, BITS, UNIT, noiseles
 from privcov.measurements.exact.noise import calibrated, root_up
 from privcov.measurements.exact.norm_counts import counts_event, search_exactly, shares
 from privcov.measurements.exact.stored_sum import VERSION, fields_of
-from privcov.measurements.exact.triangle_l1 import flagged_l1
 from privcov.measurements.exact.wishart import LARGEST_COUPLED, as_int64
 from privcov.measurements.noise import FREE_GROUPS
 from privcov.measurements.noise_theory.anchor import BOTH, anchor_squared, whole_anchor, with_anchor
 from privcov.measurements.noise_theory.free_groups import Group, groups_of, weights_of, words_of
 from privcov.measurements.norm_histogram import RowBoundSearch
+from privcov.measurements.triangle_l1 import flagged_l1
 from privcov.tables.private_dataset import PrivateDataset
 from privcov.tables.public_facts import MAX_FILE_ROWS, MAX_ROWS, PublicFacts
 
