@@ -47,7 +47,8 @@ def released(n: int, d: int, guarantee: privcov.ZCDP, spread: float | None, stru
     limits = {"usual": (-NINE_IN_TEN, NINE_IN_TEN)} if spread is None else {"low": -1, "high": 1}
     columns = tuple(Column(f"x{j}", **limits) for j in range(d))
     table = Declaration("t", "one row", columns, row_bound_fraction=row_bound_fraction(columns)).on_rows(rows, None)
-    return private_errors(table, np.clip(rows, *table.facts.bounds.T), guarantee, off=spread is None)
+    true = rows if spread is None else np.clip(rows, -1, 1)
+    return private_errors(table, true, guarantee, off=spread is None)
 
 
 def private_errors(

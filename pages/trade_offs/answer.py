@@ -186,17 +186,18 @@ def _paint(question: Question, study: Study, job: Job) -> None:
             return
         words = st.session_state["ask.last"] = sentence(question, expectation)
         st.html(f'<p data-says="{escape(words)}" style="{_LARGE}"><b>{escape(words)}</b></p>')
+        skewed = next((row["skewed"] for row in rows if "skewed" in row), None)
+        if skewed and skewed.error > _WORSE * expectation.error:
+            st.markdown(
+                f"Skewed columns, such as incomes, err by **{percent(skewed.error)}**, unless they are declared on a "
+                "log scale."
+            )
         show.attacker_line(expectation.attacker, frame.palette(), "Attacker, this release")
         if question.unknown == ROWS:
             strip.doubt(study, expectation.n)
         if question.unknown == LEVEL:
             st.caption("The slider does not change this answer.")
         st.markdown(" ".join(map(show.as_text, notes(question, expectation))))
-        skewed = next((row["skewed"] for row in rows if "skewed" in row), None)
-        if skewed and skewed.error > _WORSE * expectation.error:
-            st.markdown(
-                f"**{percent(skewed.error)}** where columns are skewed, as incomes are, and no log scale is declared."
-            )
         _row_bound(question, next((row["wider"] for row in rows if "wider" in row), None))
     with right:
         show.tag("Simulated", "releases of invented rows")
@@ -277,11 +278,13 @@ def explained(expectation: Expectation) -> str:
     """Return what the number averages, and the errors to compare with."""
     releases = f"{len(expectation.errors)} releases, ± {percent(expectation.error_se)} over five tables"
     return (
-        f"Normal rows of columns alike, one row a person, the number of rows public; {expectation.table}; the mean of "
-        f"the rows is measured too. Method {METHODS.get(expectation.method).label}, mean of {releases}. To compare: "
-        f"zeros {percent(expectation.zeros)}; the variances alone, not private, {percent(expectation.diagonal)}; the "
-        f"shortened rows without noise {percent(expectation.nonprivate)}; sampling, rows to population, "
-        f"{percent(expectation.sampling)}. Plan knows the limits of each column, and a public table all of it."
+        "Error: the size of all errors of covariances together, over that of the covariances, each column divided by "
+        f"half of its range. Normal rows of columns alike, one row a person, the number of rows public; "
+        f"{expectation.table}; the mean of the rows is measured too. Method {METHODS.get(expectation.method).label}, "
+        f"mean of {releases}. To compare: zeros {percent(expectation.zeros)}; the variances alone, not private, "
+        f"{percent(expectation.diagonal)}; the shortened rows without noise {percent(expectation.nonprivate)}; "
+        f"sampling, rows to population, {percent(expectation.sampling)}. Plan knows the limits of each column, and a "
+        "public table all of it."
     )
 
 
@@ -401,7 +404,8 @@ def _bounds(key: str) -> str:
     """Return how wide the bounds are, in words."""
     if (spread := BOUNDS[key]) is None:
         return "you declare where nine in ten values lie"
-    return f"nine in ten values fill {round(100 * NINE_IN_TEN * spread)}\u00a0% of the bounds"
+    known = "you know the limits alone: " if key == "10" else ""
+    return f"{known}nine in ten values fill {round(100 * NINE_IN_TEN * spread)}\u00a0% of the bounds"
 
 
 def _moves(key: str) -> str:

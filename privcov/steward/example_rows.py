@@ -29,7 +29,7 @@ from privcov.postprocess.joint import unpack
 from privcov.postprocess.matrices import Noisy
 from privcov.postprocess.threshold import noise_variance
 from privcov.postprocess.two_values import two_values
-from privcov.tables.declaration.typical_ranges import NINE_IN_TEN, is_few, spread
+from privcov.tables.declaration.typical_ranges import NINE_IN_TEN, OF_FEW, is_few, spread
 from privcov.tables.declared_columns import MAX_COLUMNS, Kinds
 from privcov.tables.private_dataset import PrivateDataset
 from privcov.tables.public_facts import PublicFacts
@@ -38,9 +38,8 @@ from privcov.tables.readers.kinds import CATEGORY, DATE, INTEGER, NUMBER, ORDINA
 MAX_MISSING = 0.95  # of the cells
 MAX_SKEW = 3.0
 _NONE = 1e-12  # scale of the noise where there is none: formulas divide by its variance
-ROWS = 5_000  # that are drawn, whatever their number in the plan
+ROWS, _CELLS = 5_000, 400_000  # rows that are drawn of a large table, or as many as have so many cells
 MAX_ROWS = 5_000  # of a public table that are used
-FEW_LEVELS_FACTOR = 5 / 3  # answers from 1 to 5 have a deviation near 1.1, so .5 of half the range where others have .3
 USUAL_SHARE = 0.9  # of a yes-no column whose typical value is declared: that value
 STRUCTURES = {
     "blocks": "groups of four columns",
@@ -308,7 +307,7 @@ def invented(
     usual: Sequence[tuple[Any, Any] | None] = (),
     seed: int = 0,
     *,
-    rows: int = ROWS,
+    rows: int | None = None,
 ) -> ExampleRows:
     """Draw rows of the declared kinds.
 
@@ -320,17 +319,21 @@ def invented(
     equally frequent; so are no and yes, unless a typical value is declared: nine in ten have it. Every person has one
     row.
     """
+    rows = rows or min(invention.n, max(ROWS, _CELLS // facts.d))
     kinds = kinds_of(facts)
     rng, p = stream(seed, "rows", 0, "plan", "invented"), len(kinds)
     root = np.linalg.cholesky(invention.correlation(p) + 1e-12 * np.eye(p))
     latent = rng.standard_normal((rows, p)) @ root.T
     gone = rng.random((rows, p)).argsort(axis=0) < round(invention.missing * rows)  # the share is exact
     cells, at = np.empty((rows, facts.d)), 0
+    uncut = np.empty_like(cells)
     for j, ((_, kind), most) in enumerate(zip(kinds, usual or [None] * p, strict=True)):
         ends = slice(at, at + kind.width)
-        guess = min(FEW_LEVELS_FACTOR * invention.spread, 1.0) if is_few(kind) else invention.spread
-        values = invention.shape(latent[:, j]) if _may_be_skewed(kind) else latent[:, j]
-        cells[:, ends] = _column(kind, values, guess if most is None else spread(kind, most))
+        part = spread(kind, most) if most is not None else OF_FEW if is_few(kind) else invention.spread
+        skewed = bool(invention.skew) and _may_be_skewed(kind)
+        values = invention.shape(latent[:, j]) if skewed else latent[:, j]
+        low_end = skewed and most is None and kind.typical is None
+        cells[:, ends], uncut[:, ends] = _column(kind, values, part, low_end=low_end, cut=most is None)
         cells[gone[:, j], ends] = np.nan
         at = ends.stop
     labels = rng.integers(len(facts.classes), size=rows) if facts.classes else None
@@ -345,22 +348,34 @@ def invented(
         f"an invented table: {STRUCTURES[invention.structure]}, {strength}deviation {invention.spread:g} of half the "
         f"range{kinds_too}{within}{skewed}{gaps}"
     )
-    return ExampleRows(PrivateDataset(own, "invented", cells, labels, None, each), invention.n, description)
+    covariance = None if invention.missing else np.cov(uncut, rowvar=False, bias=True).reshape(facts.d, facts.d)
+    table = PrivateDataset(own, "invented", cells, labels, None, each)
+    return ExampleRows(table, invention.n, description, _covariance=covariance)
 
 
 def _may_be_skewed(kind: Kind) -> bool:
     return kind.kind in (NUMBER, INTEGER, DATE) and kind.transform is None and not is_few(kind)
 
 
-def _column(kind: Kind, latent: np.ndarray, spread: float) -> np.ndarray:
-    """Return the measured cells of one column (rows x width) from a standard normal variable."""
+def _column(
+    kind: Kind, latent: np.ndarray, spread: float, *, low_end: bool, cut: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the measured cells of one column (rows x width) from a standard normal variable, clipped and as they are.
+
+    ``low_end``: the column lies at the low end of its limits, not about its typical value. ``cut``: no cell is beyond.
+    """
     if kind.kind == CATEGORY:
         cuts = [NormalDist().inv_cdf(k / kind.width) for k in range(1, kind.width)]
-        return np.eye(kind.width)[np.searchsorted(cuts, latent)]
+        levels = np.eye(kind.width)[np.searchsorted(cuts, latent)]
+        return levels, levels
     ((low, high),), (usual,) = kind.limits, kind.origins
     if kind.kind == YES_NO:
         yes = 0.5 if kind.typical is None else USUAL_SHARE if usual == high else 1 - USUAL_SHARE
-        return (latent > NormalDist().inv_cdf(1 - yes)).astype(np.float64)[:, None]
-    cells = np.clip(usual + spread * max(high - usual, usual - low) * latent, low, high)
-    whole = kind.kind in (ORDINAL, INTEGER) and kind.transform is None
-    return (np.clip(np.rint(cells), low, high) if whole else cells)[:, None]
+        answers = (latent > NormalDist().inv_cdf(1 - yes)).astype(np.float64)[:, None]
+        return answers, answers
+    half = spread * max(high - usual, usual - low)
+    cells = ((low + NINE_IN_TEN * half if low_end else usual) + half * latent)[:, None]
+    if kind.kind in (ORDINAL, INTEGER) and kind.transform is None:
+        cells = np.rint(cells)
+    clipped = np.clip(cells, low, high)
+    return clipped, clipped if cut or is_few(kind) else cells

@@ -47,7 +47,9 @@ def test_the_page_says_what_expect_says(query, guarantee, bounds, structure):
     )
     assert any(alt.startswith("The answer. ") for alt in alts(at).values())
     skewed = privcov.expect(500, 5, guarantee, **supposed, skew=1.0, releases=20)
-    assert (f"**{percent(skewed.error)}** where columns are skewed" in words(at)) == (skewed.error > 1.1 * found.error)
+    assert (f"Skewed columns, such as incomes, err by **{percent(skewed.error)}**" in words(at)) == (
+        skewed.error > 1.1 * found.error
+    )
 
 
 def test_the_three_questions_agree():

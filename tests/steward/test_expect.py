@@ -24,10 +24,12 @@ def private_errors(
         low, high = np.exp(-skew * q), np.exp(skew * q)
         rows = -q + 2 * q * (np.exp(skew * rows) - low) / (high - low)
     rows *= spread or 1.0
+    if skew and spread:
+        rows += spread * q - 1  # at the low end of the limits
     limits = {"usual": (-NINE_IN_TEN, NINE_IN_TEN)} if spread is None else {"low": -1, "high": 1}
     columns = tuple(Column(f"x{j}", **limits) for j in range(d))
     table = Declaration("t", "one row", columns, row_bound_fraction=row_bound_fraction(columns)).on_rows(rows, None)
-    kept = np.clip(rows, table.facts.bounds[0, 0], table.facts.bounds[0, 1])
+    kept = rows if spread is None else np.clip(rows, -1, 1)  # limits are those of the column, ranges are not
     sample = np.cov(kept, rowvar=False, bias=True).reshape(d, d)
     ledger = Ledger(folder / "ledger.sqlite")
     ledger.set_limit("t", privcov.ZCDP(1e9) if isinstance(guarantee, privcov.ZCDP) else privcov.ApproxDP(1e6, 0.01))

@@ -35,7 +35,7 @@ from privcov.tables.readers.kinds import (
 )
 from privcov.tables.readers.numbers import number_of
 
-DECADES = 10  # ratio of the ends of a range from which on a log scale is proposed
+DECADES = 5  # times the beginning of a typical range, from which a log scale is proposed
 _FEW = 5  # wrong columns that are named at once
 MAX_WORDS = 200  # letters of a reason
 NUMBERS = ("low", "high", "typical")

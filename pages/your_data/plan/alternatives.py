@@ -74,7 +74,7 @@ def unlike(plan: Preview, facts: PublicFacts, invention: Invention) -> None:
         if abs(error / max(plan.error, 1e-9) - 1) > _DIFFERS:
             sentences.append(f"**{percent(error)}** where {words}")
     if sentences:
-        st.caption(f"Expected error in a table that differs: {'; '.join(sentences)}.")
+        st.markdown(f"Expected error in a table that differs: {'; '.join(sentences)}.")
 
 
 def recommended(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee) -> None:
