@@ -144,8 +144,8 @@ def expect(
 
     The table is invented: columns about their typical values, in no order that matters. On five real tables, declared
     by where nine in ten values lie, the error of private releases lay between those of normal and of skewed columns
-    (``skew`` 0 and 1), up to a factor of 1.3, in 57 of 60 settings (``make bench ARGS=expected``). Under limits alone the
-    deviations are unknown: try several.
+    (``skew`` 0 and 1), up to a factor of 1.3, in 57 of 60 settings (``make bench ARGS=expected``). Under limits alone
+    the deviations are unknown: try several.
 
     Parameters
     ----------
