@@ -249,7 +249,7 @@ def test_a_fact_that_is_forged_everywhere_contradicts_the_noise_or_the_sum(made,
     [
         ("survey", lambda m, e: m.update(anchor=m["anchor"] // 2), "anchor must be"),
         ("survey", lambda m, e: m.pop("anchor"), ""),
-        ("survey", lambda m, e: e["parameters"].update(anchor_for="mean"), "auto-cov has no parameter 'matters'"),
+        ("survey", lambda m, e: e["parameters"].update(anchor_for="mean"), "auto-cov has no parameter 'anchor_for'"),
         ("survey", lambda m, e: e.update(norm_budget=0.05), "the request must hold"),
         ("survey", lambda m, e: m.update(norms={}), "and nothing else"),
     ],

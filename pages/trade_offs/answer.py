@@ -188,10 +188,7 @@ def _paint(question: Question, study: Study, job: Job) -> None:
         st.html(f'<p data-says="{escape(words)}" style="{_LARGE}"><b>{escape(words)}</b></p>')
         skewed = next((row["skewed"] for row in rows if "skewed" in row), None)
         if skewed and skewed.error > _WORSE * expectation.error:
-            st.markdown(
-                f"Skewed columns, such as incomes, err by **{percent(skewed.error)}**, unless they are declared on a "
-                "log scale."
-            )
+            st.markdown(f"Skewed columns, such as incomes, err by **{percent(skewed.error)}** without a log scale.")
         show.attacker_line(expectation.attacker, frame.palette(), "Attacker, this release")
         if question.unknown == ROWS:
             strip.doubt(study, expectation.n)
