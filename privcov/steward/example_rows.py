@@ -332,8 +332,7 @@ def invented(
         part = spread(kind, most) if most is not None else OF_FEW if is_few(kind) else invention.spread
         skewed = bool(invention.skew) and _may_be_skewed(kind)
         values = invention.shape(latent[:, j]) if skewed else latent[:, j]
-        low_end = skewed and most is None and kind.typical is None
-        cells[:, ends], uncut[:, ends] = _column(kind, values, part, low_end=low_end, cut=most is None)
+        cells[:, ends], uncut[:, ends] = _column(kind, values, part, low_end=skewed and most is None, cut=most is None)
         cells[gone[:, j], ends] = np.nan
         at = ends.stop
     labels = rng.integers(len(facts.classes), size=rows) if facts.classes else None
@@ -362,7 +361,8 @@ def _column(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the measured cells of one column (rows x width) from a standard normal variable, clipped and as they are.
 
-    ``low_end``: the column lies at the low end of its limits, not about its typical value. ``cut``: no cell is beyond.
+    ``low_end``: the column lies at the low end of its limits, unless another typical value than the middle is declared.
+    ``cut``: no cell is beyond the limits.
     """
     if kind.kind == CATEGORY:
         cuts = [NormalDist().inv_cdf(k / kind.width) for k in range(1, kind.width)]
@@ -374,7 +374,8 @@ def _column(
         answers = (latent > NormalDist().inv_cdf(1 - yes)).astype(np.float64)[:, None]
         return answers, answers
     half = spread * max(high - usual, usual - low)
-    cells = ((low + NINE_IN_TEN * half if low_end else usual) + half * latent)[:, None]
+    middle = math.isclose(usual, (low + high) / 2)
+    cells = ((low + NINE_IN_TEN * half if low_end and middle else usual) + half * latent)[:, None]
     if kind.kind in (ORDINAL, INTEGER) and kind.transform is None:
         cells = np.rint(cells)
     clipped = np.clip(cells, low, high)

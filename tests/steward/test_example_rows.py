@@ -12,6 +12,7 @@ from privcov.measurements.exact.reading import read_sum
 from privcov.releases.private_request import usual_request
 from privcov.steward.example_rows import MAX_ROWS, ExampleRows, Invention, invented
 from privcov.steward.preview import planned_noise
+from privcov.tables.declaration.declaration import Column, Declaration
 
 KINDS = {
     "age": Kind("integer", 0, 120),
@@ -142,3 +143,21 @@ def test_a_table_of_which_nothing_counts_is_refused():
         ExampleRows.of_public(dropped, 100)
     with pytest.raises(ValueError, match="bounds or kinds"):
         ExampleRows(PrivateDataset.from_rows(rows, row_bound=1.0), 100, "rows")
+
+
+def test_skewed_columns_under_limits_alone_lie_at_the_low_end_and_typical_ones_where_they_are_declared():
+    for typical, at_low_end in ((None, True), (70.0, False)):
+        columns = tuple(Column(f"x{j}", low=0, high=100, typical=typical) for j in range(3))
+        facts = Declaration("t", "one row", columns).on_rows(np.zeros((1, 3)), None).facts
+        made = invented(facts, Invention(4_000, spread=0.1, skew=1.0))
+        assert (np.median(np.asarray(made.table._rows)) < 20) == at_low_end
+        assert np.asarray(made.table._rows).min() >= 0
+
+
+def test_what_typical_ranges_cut_off_counts_in_the_truth_and_what_limits_bound_does_not():
+    for limits, cut in (({"usual": (0, 100)}, True), ({"low": 0, "high": 100}, False)):
+        columns = tuple(Column(f"x{j}", **limits) for j in range(3))
+        facts = Declaration("t", "one row", columns).on_rows(np.zeros((1, 3)), None).facts
+        made = invented(facts, Invention(20_000, spread=0.5, skew=1.5), [limits.get("usual")] * 3)
+        own = np.cov(np.asarray(made.table._rows), rowvar=False) / np.outer(facts.scale, facts.scale)
+        assert (made.covariance[0, 0] > 1.1 * own[0, 0]) == cut
