@@ -151,3 +151,11 @@ def test_the_practice_plan_is_that_of_its_release(tmp_path):
     truth = np.corrcoef(rows.T)[np.triu_indices(10, 1)]
     came = float(np.sqrt(np.mean((raw["estimate"] - truth) ** 2)))
     assert planned.correlation_std / 1.5 < came < 1.5 * planned.correlation_error
+
+
+def test_the_plan_names_the_error_of_tables_that_differ():
+    at = go(declared(), "plan")
+    next(field for field in at.number_input if field.label.startswith("About how many")).set_value(20_000).run()
+    named = next(m.value for m in at.markdown if m.value.startswith("Expected error in a table that differs"))
+    assert "correlations are 0.8" in named
+    assert "0.033 of half their range" in named

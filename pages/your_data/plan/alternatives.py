@@ -23,6 +23,7 @@ from privcov.tables.declaration.declaration import Declaration
 from privcov.tables.public_facts import FEWEST_COLUMNS, PublicFacts
 from privcov.tables.readers.kinds import MAX_WEIGHT
 
+_CLOSE = 0.8  # correlation of columns that are nearly copies
 _FEW, _DIFFERS = 4, 0.1  # draws for a table that differs, and the part of the error that is worth a sentence
 _RULES = {"pairs": "measured", "typical": "counted as typical values"}
 
@@ -58,6 +59,8 @@ def unlike(plan: Preview, facts: PublicFacts, invention: Invention) -> None:
         return
     skewed = dataclasses.replace(invention, skew=1.0)
     others = {"number columns are skewed, as incomes are (declare those on a log scale)": skewed}
+    if invention.structure != "independent" and invention.strength < _CLOSE:
+        others[f"correlations are {_CLOSE:g}"] = dataclasses.replace(invention, strength=_CLOSE)
     if usual_spread(declaration) == WITHIN_LIMITS:
         narrow = invention.spread / 3
         others[f"columns have a deviation of {narrow:.2g} of half their range"] = dataclasses.replace(
