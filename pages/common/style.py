@@ -135,11 +135,11 @@ STYLE = Template("""
   color: color-mix(in srgb, currentColor 75%, transparent);}
 /* The browser sends no number beyond its limits, so what is on the page belongs to the one before. These selectors stay
    this plain: each step of a slider makes the browser ask them again. */
-.stApp:has(input:out-of-range) .stMain
+body:has(input:out-of-range) .stMain
   :is(.stHtml, .stMarkdown > div, .stPageLink, .stPlotlyChart, .stMetric, .stTable, .stDataFrame, .st-key-ask-wider) {
   visibility: hidden;}
-.stApp:has(input:out-of-range) .st-key-ask .stMarkdown > div {visibility: visible;}
-.stApp:has(input:out-of-range)::after {
+body:has(input:out-of-range) .st-key-ask .stMarkdown > div {visibility: visible;}
+body:has(input:out-of-range) .stApp::after {
   content: "A number is outside its limits. What belonged to the one before is hidden.";
   position: fixed; right: 1rem; bottom: 1rem; max-width: calc(100vw - 2rem); z-index: 999990;
   padding: .5rem 1rem; border-radius: .3rem;

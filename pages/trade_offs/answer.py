@@ -401,8 +401,8 @@ def _bounds(key: str) -> str:
     """Return how wide the bounds are, in words."""
     if (spread := BOUNDS[key]) is None:
         return "you declare where nine in ten values lie"
-    known = "you know the limits alone: " if key == "10" else ""
-    return f"{known}nine in ten values fill {round(100 * NINE_IN_TEN * spread)}\u00a0% of the bounds"
+    values = "limits alone: nine in ten" if key == "10" else "nine in ten values"
+    return f"{values} fill {round(100 * NINE_IN_TEN * spread)}\u00a0% of the bounds"
 
 
 def _moves(key: str) -> str:

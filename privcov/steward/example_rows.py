@@ -347,7 +347,7 @@ def invented(
         f"an invented table: {STRUCTURES[invention.structure]}, {strength}deviation {invention.spread:g} of half the "
         f"range{kinds_too}{within}{skewed}{gaps}"
     )
-    covariance = None if invention.missing else np.cov(uncut, rowvar=False, bias=True).reshape(facts.d, facts.d)
+    covariance = np.cov(uncut, rowvar=False, bias=True).reshape(facts.d, facts.d)  # cells are missing at random
     table = PrivateDataset(own, "invented", cells, labels, None, each)
     return ExampleRows(table, invention.n, description, _covariance=covariance)
 

@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 from privcov.core import accounting, checks, extras
 from privcov.core.guarantees import Guarantee, with_level
 from privcov.core.randomness import RandomState, seed_of, stream
+from privcov.core.words import chance
 from privcov.measurements.exact.integer_gram import UNIT, counts_of
 from privcov.measurements.exact.norm_counts import counts_event, halvings_of, shares
 from privcov.measurements.noise import NoiseDistribution
@@ -111,7 +112,7 @@ class Expectation:
             f"of a correlation {self.correlation_error:.2g}\n"
             f"  to compare: zeros {self.zeros:.0%}, the variances alone {self.diagonal:.1%}, "
             f"clipping without noise {self.nonprivate:.1%}, sampling {self.sampling:.1%}\n"
-            f"  attacker's best chance {self.attacker:.1%}\n"
+            f"  attacker's best chance {chance(self.attacker)}\n"
             f"  for invented rows: {self.table}" + (f"\n  {doubt}" if doubt else "")
         )
 

@@ -136,7 +136,10 @@ def test_typed_columns_are_planned(draws):
 
 
 def test_the_practice_plan_is_that_of_its_release(tmp_path):
-    """Its ranges say how much of the limits people use: what comes lies between Plan's noise and Plan's error."""
+    """Its ranges say how much of the limits people use: what comes lies between Plan's noise and Plan's error.
+
+    Over 60 releases it was .0056, deviation .0007: the mean of 16 is six of its deviations below the upper bound.
+    """
     known = practice.declaration("x")
     rows = np.genfromtxt(io.BytesIO(survey_csv(3)), delimiter=",", skip_header=1)
     private = known.on_rows(rows, None)
@@ -145,11 +148,12 @@ def test_the_practice_plan_is_that_of_its_release(tmp_path):
         privcov.ZCDP(0.1), planned_noise(private.facts, privcov.ZCDP(0.1), len(rows)),
     )  # fmt: skip
     ledger = privcov.Ledger(tmp_path / "l.sqlite")
-    ledger.set_limit(known.name, privcov.ZCDP(0.1))
-    rel = privcov.release_private(private, privcov.ZCDP(0.1), "auto-cov", ledger=ledger)
-    raw = privcov.answers(rel).correlations()
-    truth = np.corrcoef(rows.T)[np.triu_indices(10, 1)]
-    came = float(np.sqrt(np.mean((raw["estimate"] - truth) ** 2)))
+    ledger.set_limit(known.name, privcov.ZCDP(2.0))
+    truth, errors = np.corrcoef(rows.T)[np.triu_indices(10, 1)], []
+    for draw in range(1, 17):
+        rel = privcov.release_private(private, privcov.ZCDP(0.1), "auto-cov", ledger=ledger, draw=draw)
+        errors.append(np.sqrt(np.mean((privcov.answers(rel).correlations()["estimate"] - truth) ** 2)))
+    came = float(np.mean(errors))
     assert planned.correlation_std / 1.5 < came < 1.5 * planned.correlation_error
 
 

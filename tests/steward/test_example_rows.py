@@ -161,3 +161,39 @@ def test_what_typical_ranges_cut_off_counts_in_the_truth_and_what_limits_bound_d
         made = invented(facts, Invention(20_000, spread=0.5, skew=1.5), [limits.get("usual")] * 3)
         own = np.cov(np.asarray(made.table._rows), rowvar=False) / np.outer(facts.scale, facts.scale)
         assert (made.covariance[0, 0] > 1.1 * own[0, 0]) == cut
+
+
+def test_answers_of_few_levels_fill_their_range_whatever_the_deviation_of_others():
+    columns = (Column("item", low=1, high=5, kind="integer"), Column("age", low=0, high=100))
+    facts = Declaration("t", "one row", columns).on_rows(np.zeros((1, 2)) + 2, None).facts
+    rows = np.asarray(invented(facts, Invention(5_000, spread=0.05)).table._rows)
+    assert 0.7 < rows[:, 0].std() < 1.1
+    assert rows[:, 1].std() == pytest.approx(2.5, rel=0.1)
+
+
+def test_missing_cells_do_not_hide_what_typical_ranges_cut_off():
+    columns = tuple(Column(f"x{j}", usual=(0, 100)) for j in range(4))
+    facts = Declaration("t", "one row", columns).on_rows(np.zeros((1, 4)), None).facts
+    found = [
+        invented(facts, Invention(5_000, skew=1.0, missing=q), [(0, 100)] * 4).covariance[0, 0] for q in (0.0, 0.05)
+    ]
+    assert found[1] == pytest.approx(found[0], rel=0.05)
+
+
+def test_a_small_table_has_its_own_number_of_rows_and_a_large_one_fewer():
+    columns = tuple(Column(f"x{j}", low=0, high=100) for j in range(4))
+    facts = Declaration("t", "one row", columns).on_rows(np.zeros((1, 4)), None).facts
+    sizes = [len(np.asarray(invented(facts, Invention(n)).table._rows)) for n in (300, 10**6)]
+    assert sizes[0] == 300
+    assert 5_000 <= sizes[1] < 10**6
+
+
+def test_only_numbers_of_many_values_are_skewed_and_items_end_at_their_limits():
+    columns = (Column("pay", usual=(10, 90)), Column("item", low=1, high=5, usual=(1, 5), kind="integer"))
+    facts = Declaration("t", "one row", columns).on_rows(np.zeros((1, 2)) + 2, None).facts
+    plain, skewed = (
+        invented(facts, Invention(5_000, "independent", skew=skew), [(10, 90), (1, 5)]) for skew in (0.0, 1.5)
+    )
+    assert np.array_equal(np.asarray(plain.table._rows)[:, 1], np.asarray(skewed.table._rows)[:, 1])
+    own = np.asarray(skewed.table._rows)[:, 1].std() / facts.scale[1]
+    assert np.sqrt(skewed.covariance[1, 1]) == pytest.approx(own)
