@@ -326,3 +326,11 @@ def test_axes_of_equal_eigenvalues_are_not_identified():
     with pytest.warns(UserWarning, match="any mixture"):
         model = PrivatePCA(guarantee=privcov.NoPrivacy(), bounds=[(0, 1)] * 4).fit(rows)
     assert not model.identified_[2:].any()
+
+
+def test_the_covariance_within_groups_is_divided_by_its_degrees_of_freedom():
+    rows, labels = table(40), np.repeat(["a", "b"], 20)
+    data = privcov.Dataset.from_rows(rows, bounds=BOUNDS, labels=labels)
+    rel = privcov.release(data, ZCDP(1e12), "gaussian-cov", random_state=0, centre="classes")
+    apart = rows - rows.groupby(labels).transform("mean")
+    assert np.diag(privcov.answers(rel).groups().within) == pytest.approx((apart**2).sum() / 38, rel=1e-3)

@@ -2,18 +2,20 @@
 
 import dataclasses
 import io
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
+from pages.your_data import example_table
 from pages.your_data.declare import practice
 from pages.your_data.plan import alternatives
 from privcov.data_sources.example import survey_csv
 from privcov.steward.example_rows import ExampleRows, Invention, invented
 from privcov.steward.preview import planned_noise, preview
-from privcov.tables.declaration.declaration import Column, read_private
+from privcov.tables.declaration.declaration import Column, Declaration, read_private
 from tests.pages.test_own_data import SECRET, calm, declaration, declared, go, ledger, press, table, text_of, widget
 
 __all__ = ["ledger"]  # every test here has a ledger of its own
@@ -163,3 +165,13 @@ def test_the_plan_names_the_error_of_tables_that_differ():
     named = next(m.value for m in at.markdown if m.value.startswith("Expected error in a table that differs"))
     assert "correlations are 0.8" in named
     assert "0.033 of half their range" in named
+
+
+def test_one_column_under_limits_alone_is_enough_for_their_wider_start(monkeypatch):
+    monkeypatch.setattr(example_table, "owner_session", lambda: SimpleNamespace(like=b""))
+    ranges, limits = Column("a", usual=(0, 9)), Column("b", low=0, high=9)
+    starts = [
+        example_table.usual_spread(Declaration("t", "one row", columns))
+        for columns in ((ranges,), (ranges, limits), (limits,))
+    ]
+    assert starts == [example_table.WITHIN_RANGES, example_table.WITHIN_LIMITS, example_table.WITHIN_LIMITS]
