@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from privcov.releases.private import release_private
     from privcov.releases.public import release
     from privcov.releases.release import Release
-    from privcov.sklearn.covariance import PrivateCovariance
-    from privcov.sklearn.models import PrivateLinearRegression, PrivatePCA
+    from privcov.releases.scikit_learn import PrivateCovariance
     from privcov.steward.check import check
     from privcov.steward.expect import expect
     from privcov.studies.plan import Plan, run
@@ -70,9 +69,7 @@ _MODULES = {
     "expect": "privcov.steward.expect",
     "error": "privcov.metrics.errors",
     "graph_recovery": "privcov.metrics.graphs",
-    "PrivateCovariance": "privcov.sklearn.covariance",
-    "PrivateLinearRegression": "privcov.sklearn.models",
-    "PrivatePCA": "privcov.sklearn.models",
+    "PrivateCovariance": "privcov.releases.scikit_learn",
     "answers": "privcov.inference.answers",
     "open_bundle": "privcov.bundle.read",
 }
@@ -91,8 +88,6 @@ __all__ = [
     "Plan",
     "PrivateCovariance",
     "PrivateDataset",
-    "PrivateLinearRegression",
-    "PrivatePCA",
     "PureDP",
     "Release",
     "RowsClippedWarning",

@@ -35,7 +35,7 @@ REFERENCE = [
     "privcov.core.parameters",
     "privcov.core.registry",
     "privcov.tables.units",
-    "privcov.sklearn.covariance",
+    "privcov.releases.scikit_learn",
     "privcov.core.wishart_curve",
     "privcov.measurements.*",
     "privcov.releases.*",

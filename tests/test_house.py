@@ -225,7 +225,7 @@ def test_no_module_shares_its_name_with_a_public_name():
         ("core", "from privcov.releases import release"),
         ("metrics", "import plotly.graph_objects as go"),
         ("plots", "import streamlit as st"),
-        ("metrics", "from privcov.sklearn import covariance"),
+        ("tables", "from privcov.releases import scikit_learn"),
     ],
 )
 def test_the_rule_sees_a_wrong_arrow(where, line):

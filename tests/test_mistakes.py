@@ -61,7 +61,6 @@ MISTAKES = [
     ("privcov.answers(rel).regress('x1', X=['x2'])", TypeError, "'X'", "It takes y, on, ridge."),
     ("privcov.check(FRAME)", TypeError, "private must be a PrivateDataset, got DataFrame", "PrivateDataset.from_rows"),
     ("privcov.answers(rel).regress(FRAME['age'])", TypeError, "y takes one value, got Series"),
-    ("privcov.PrivateLinearRegression.from_release(rel)", TypeError, "missing", "'y'", "It takes x, y, on, ridge."),
     ("PrivateCovariance(epsilon=1.0)", TypeError, "'epsilon'", "It takes method, guarantee,", "privcov.ZCDP(rho=0.1)"),
     ("Dataset.from_rows(FRAME, bounds=LIMITS, person='age')", TypeError, "'person'", "PrivateDataset.from_rows"),
     ("Kind('number', 0, 1, unit='m')", TypeError, "'unit'", "It takes kind, low, high"),
@@ -214,7 +213,7 @@ MISTAKES = [
     ("private(FRAME, bounds=LIMITS, person='id')", ValueError, "person='id'", "X has no such column"),
     ("Dataset.from_rows([['none']] * 9, kinds=LEVELS)", ValueError, "No cell of 'pain'", "as the cells have them"),
     ("Dataset.from_rows([['none']] * 9, kinds=LEVELS, missing='typical')", ValueError, "No cell of 'pain'"),
-    ("privcov.PCA", AttributeError, "no attribute 'PCA'", "mean 'PrivatePCA'"),
+    ("privcov.Covariance", AttributeError, "no attribute 'Covariance'", "mean 'PrivateCovariance'"),
     ("privcov.answers(rel).correlations(level=0.9)", TypeError, "'level'", "privcov.answers(x, level=0.95)"),
     ("privcov.answers(FRAME)", TypeError, "got DataFrame", "privcov.release"),
     ("privcov.answers(rel).regress('x1', ['q'])", ValueError, "names 'q', which is no column", "x1, x2"),
@@ -249,13 +248,9 @@ MISTAKES = [
     ("privcov.error(FRAME, DATA)", TypeError, "rel must be a privcov.Release, got DataFrame"),
     ("privcov.error(rel, DATA, relative='x')", ValueError, "relative must be one of True, False"),
     ("privcov.graph_recovery([['a', 'b']], np.eye(2))", ValueError, "square matrix of numbers, got list"),
-    ("PrivateCovariance().fit([['a', 'b'], ['c', 'd']])", ValueError, "must hold numbers", "kinds="),
+    ("PrivateCovariance().fit([['a', 'b'], ['c', 'd']])", ValueError, "must hold numbers", "text"),
     ("PrivateCovariance(row_bound=np.array(5.0)).fit(ROWS)", TypeError, "row_bound takes one value, got ndarray"),
-    ("PrivatePCA().fit(ROWS).transform(ROWS[0])", ValueError, "must have 2 dimensions, got 1"),
-    ("PrivatePCA().fit(ROWS).inverse_transform(ROWS[:, :1])", ValueError, "each of 2 axes, got 1"),
     # --- scikit-learn
-    ("PrivateLinearRegression().fit(ROWS, ['yes', 'no', 'no'])", ValueError, "y must be the numbers", "kinds"),
-    ("PrivateLinearRegression().fit(ROWS, 'x2')", ValueError, "y must be the numbers", "got text"),
     ("PrivateCovariance().score(ROWS)", NotFittedError, "not fitted"),
     ("PrivateCovariance('gausian-cov').fit(ROWS)", ValueError, "no method", "mean 'gaussian-cov'"),
     ("PrivateCovariance(bounds=LIMITS).fit(ROWS)", ValueError, "names 'age'", "columns are 'x1', 'x2'"),
@@ -356,16 +351,6 @@ def test_no_message_repeats_rows_that_came_to_the_wrong_parameter(name, tmp_path
     for sentence in told:
         assert "98765" not in sentence
         assert not re.search("truth value|has no attribute|unhashable|inhomogeneous", sentence)
-
-
-@pytest.mark.parametrize(
-    "kinds", [[[7301.5, 51.2]], np.array([[7301.5, 51.2]]), pandas.Series([7301.5, 51.2])], ids=type
-)
-@pytest.mark.parametrize("model", [privcov.PrivatePCA, privcov.PrivateLinearRegression])
-def test_kinds_that_are_a_table_are_refused_and_not_repeated(model, kinds):
-    with pytest.raises(TypeError, match="kinds must be a mapping") as caught:
-        model(guarantee=privcov.ZCDP(1.0), kinds=kinds).fit(pandas.DataFrame({"a": [1.0, 2.0]}), [0, 1])
-    assert "7301" not in str(caught.value)
 
 
 def test_rows_of_one_dimension_and_a_table_for_a_path_are_not_repeated(tmp_path, monkeypatch):

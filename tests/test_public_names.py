@@ -29,8 +29,6 @@ NAMES = [
     "Release",
     "Plan",
     "PrivateCovariance",
-    "PrivatePCA",
-    "PrivateLinearRegression",
     "sources",
     "source",
     "methods",

@@ -6,7 +6,7 @@ from sklearn.covariance import EmpiricalCovariance
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 import privcov
-from privcov.sklearn.covariance import PrivateCovariance
+from privcov.releases.scikit_learn import PrivateCovariance
 
 # A row bound as one has to give it, and noise that leaves a precision matrix of the ten rows that some checks fit.
 CHECKED = {

@@ -12,18 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import privcov
-from privcov import (
-    ApproxDP,
-    Dataset,
-    Declaration,
-    PrivateCovariance,
-    PrivateLinearRegression,
-    PrivatePCA,
-    PureDP,
-    Release,
-    RowsClippedWarning,
-    Truth,
-)
+from privcov import ApproxDP, Dataset, Declaration, PrivateCovariance, PureDP, Release, RowsClippedWarning, Truth
 
 
 def table() -> Dataset:
@@ -91,9 +80,6 @@ def typed(folder: Path) -> float:
     rel.save_bundle(folder / "typed.zip")
     opened = privcov.open_bundle(folder / "typed.zip")
     mean: float = privcov.answers(opened).means()["estimate"].iloc[0]
-    axes: np.ndarray = PrivatePCA.from_release(opened, n_components=1).components_
-    slopes: np.ndarray = PrivateLinearRegression.from_release(opened, "age").coef_
-    print(axes.shape, slopes.shape)
     return mean
 
 

@@ -1,13 +1,11 @@
-"""`PrivateCovariance`, a release as an estimator of scikit-learn, and what the models of `sklearn.models` share."""
+"""`PrivateCovariance`, a release as an estimator of scikit-learn."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 from sklearn.covariance import EmpiricalCovariance
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -15,13 +13,11 @@ from privcov.core import checks
 from privcov.core.guarantees import Guarantee, ZCDP
 from privcov.postprocess.spectrum import clip_psd
 from privcov.releases.public import release
-from privcov.releases.release import Release
 from privcov.tables import in_memory
 from privcov.tables.dataset import Dataset
 
 if TYPE_CHECKING:
     from privcov.tables.dataset import Limits
-    from privcov.tables.readers.kinds import Kind
 
 
 class PrivateCovariance(EmpiricalCovariance):
@@ -140,9 +136,7 @@ class PrivateCovariance(EmpiricalCovariance):
             Without a bound, with the share of the rows that R = 1 scales down.
         """
         floor = checks.in_range("floor", self.floor, 0.0, 1.0)
-        if hasattr(X, "columns"):
-            in_memory.numbers_of(X)  # scikit-learn would make numbers of dates and categories
-        checked(self, X)
+        _numbers(self, X)
         # From the table itself, which has its names and its masks still.
         data = Dataset.from_rows(X, self.row_bound, self.bounds)
         guarantee = ZCDP(0.1) if self.guarantee is None else self.guarantee
@@ -176,74 +170,19 @@ class PrivateCovariance(EmpiricalCovariance):
         return likelihood if values[0] > values[-1] * len(values) * np.finfo(float).eps else -np.inf
 
 
-class ReleaseModel(BaseEstimator):
-    """What the models share: the parameters of the release that ``fit`` makes."""
-
-    guarantee: Guarantee | None
-    row_bound: float | None
-    method: str
-    random_state: int | np.random.RandomState | None
-    bounds: Limits | None
-    kinds: Mapping[str, Kind] | None
-    n_features_in_: int
-    _model_columns: Sequence[str]  # the measured columns that the model takes, of a frame with kinds
-
-    def _make_release(self, X: ArrayLike, response: tuple[str, ArrayLike] | None) -> Release:
-        """Make one release of rows, with their names; a response is their last column."""
-        if self.kinds is not None:
-            frame, kinds = X, dict(mapping_of(self.kinds))
-            if response is not None:  # by place, as everywhere in scikit-learn: an index is none of its business
-                name, cells = response
-                frame, kinds[name] = X.assign(**{name: np.asarray(cells)}), kinds.pop(name)  # type: ignore[union-attr] # a data frame
-            self._set_feature_names(tuple(name for name in self.kinds if name in (in_memory.names_in(X) or ())))
-            data = Dataset.from_rows(frame, self.row_bound, self.bounds, kinds=kinds)
-        else:
-            table = checked(self, X, **({} if response is None else {"y": response[1], "y_numeric": True}))
-            own = getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(self.n_features_in_)])
-            names = [str(name) for name in own]
-            if response is not None:
-                table = np.column_stack(table)
-                names.append(next(name for k in range(len(names) + 1) if (name := response[0] + "'" * k) not in names))
-            data = Dataset.from_rows(table, self.row_bound, self.bounds, columns=names)
-        guarantee = ZCDP(0.1) if self.guarantee is None else self.guarantee
-        return release(data, guarantee, self.method, random_state=self.random_state, centre="joint")
-
-    def _set_feature_names(self, columns: tuple[str, ...]) -> None:
-        self.n_features_in_ = len(columns)
-        self.feature_names_in_ = np.array(columns, dtype=object)
-
-    def _matrix_of(self, X: ArrayLike) -> np.ndarray:
-        check_is_fitted(self)
-        if self.kinds is not None:
-            kinds = {name: self.kinds[name] for name in self.feature_names_in_}
-            data = Dataset.from_rows(X, kinds=kinds)
-            return np.asarray(data.rows)[:, [data.columns.index(name) for name in self._model_columns]]
-        return np.asarray(_numbers(self, X, reset=False))
-
-
-def mapping_of(kinds: Mapping[str, Kind] | None) -> Mapping[str, Kind]:
-    """Return the kinds, or raise TypeError for another thing, which may be a table."""
-    if not isinstance(kinds, Mapping):
-        raise TypeError(f"kinds must be a mapping from columns to kinds, got {checks.describe(kinds)}.")
-    return kinds
-
-
-def checked(model: ReleaseModel, X: ArrayLike, **more: Any) -> Any:
-    """Return checked rows of a fit, and the response where it is among ``more``; dates in a frame are no numbers."""
+def _numbers(model: PrivateCovariance, X: ArrayLike) -> None:
+    """Check the rows as scikit-learn does, without the cells that its messages repeat."""
     if hasattr(X, "columns"):
-        in_memory.numbers_of(X)
-    return _numbers(model, X, ensure_min_samples=2, **more)
-
-
-def _numbers(model: ReleaseModel, X: ArrayLike, **more: Any) -> Any:
-    """Return scikit-learn's `validate_data`, without the cells that its messages repeat."""
+        in_memory.numbers_of(X)  # scikit-learn would make numbers of dates and categories
     if (dimensions := getattr(X, "ndim", 2)) != 2:
         raise ValueError(
             f"X must have 2 dimensions, got {dimensions}. Reshape your data: X.reshape(-1, 1) is a column."
         )
     try:
-        return validate_data(model, X, dtype=np.float64, **more)
+        validate_data(model, X, dtype=np.float64, ensure_min_samples=2)
     except ValueError as problem:
         if "could not convert" not in str(problem):
             raise
-    raise ValueError("X and y must hold numbers, and a cell is text. Declare kinds= for columns of text.")
+    else:
+        return
+    raise ValueError("X must hold numbers, and a cell is text.")

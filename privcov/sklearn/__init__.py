@@ -1,1 +1,0 @@
-"""Estimators for pipelines of scikit-learn."""
