@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import threading
 from html import escape
 from typing import Any
@@ -61,11 +62,12 @@ class Question:
     structure: str
     strength: float = 0.5
     fraction: float = 0.0  # row bound over the longest row; 0 for what follows from the declaration
+    skew: float = 0.0
 
-    def answer(self) -> Expectation:
-        """Return the expectation that answers the question."""
+    def answer(self, releases: int | None = None) -> Expectation:
+        """Return the expectation that answers the question; the number of releases is for a known level and n."""
         if self.unknown == ERROR:
-            return self.at(level_of(self.guarantee))
+            return self.at(level_of(self.guarantee), releases)
         least = (
             least_level(self.target_error, self.n, self.d, self.guarantee, **self.supposed)
             if self.unknown == LEVEL
@@ -102,7 +104,8 @@ class Question:
         """The arguments of `expect` for what is supposed of the rows."""
         arguments = {"spread": BOUNDS[self.bounds], "structure": self.structure, "strength": self.strength}
         arguments["random_state"] = 0
-        return arguments | ({"row_bound_fraction": self.fraction} if self.fraction else {})
+        more = {"row_bound_fraction": self.fraction, "skew": self.skew}
+        return arguments | {name: value for name, value in more.items() if value}
 
     def wider(self, expectation: Expectation) -> tuple[float, float] | None:
         """Return the row bound that costs least, as a part of the longest row, and its error; None if no wider pays."""
@@ -120,25 +123,32 @@ class Question:
         error = dataclasses.replace(self, fraction=best).expectation(expectation.n, expectation.guarantee).error
         return (best, error) if error < _PAYS * expectation.error else None
 
+    def with_skew(self) -> Question:
+        """Return the same question for skewed columns."""
+        return dataclasses.replace(self, skew=_SKEW)
+
     def axis(self) -> np.ndarray:
         """Return the places of the curve, so that the first ones drawn are far apart."""
         low, high = _SIZES if self.unknown == ROWS else ENDS[self.guarantee.kind]
         order = [*range(0, _POINTS, 4), *range(2, _POINTS, 4), *range(1, _POINTS, 2)]
         return np.geomspace(low, high, _POINTS)[order]
 
-    def script(self) -> str:
-        """Return the Python of the answer."""
+    def call(self) -> str:
+        """Return the line of Python that prints the answer."""
         arguments = ", ".join(f"{name}={value!r}" for name, value in self.supposed.items())
         level = f"privcov.{self.guarantee!r}"
-        call = {
+        value = {
             ERROR: f"privcov.expect({self.n}, {self.d}, {level}, {arguments})",
             LEVEL: f"least_level({self.target_error!r}, {self.n}, {self.d}, {level}, {arguments})",
             ROWS: f"least_rows({self.target_error!r}, {self.d}, {level}, {arguments})",
         }[self.unknown]
-        imported = {ERROR: "import privcov", LEVEL: "least_level", ROWS: "least_rows"}[self.unknown]
-        if self.unknown != ERROR:
-            imported = f"import privcov\nfrom privcov.steward.expect import {imported}"
-        return f"{imported}\n\nprint({call})"
+        return f"print({value})"
+
+    def script(self) -> str:
+        """Return the Python of the answer, and of the answer for skewed columns."""
+        name = {LEVEL: "least_level", ROWS: "least_rows"}.get(self.unknown)
+        more = f"\nfrom privcov.steward.expect import {name}" if name else ""
+        return f"import privcov{more}\n\n{self.call()}\n{self.with_skew().call()}"
 
 
 def section(study: Study) -> None:
@@ -164,7 +174,7 @@ def _steps(question: Question, stop: threading.Event) -> Steps:
     expectation = question.answer()
     yield {"answer": expectation}
     yield {"wider": question.wider(expectation) if _is_floor(expectation) else None}
-    yield {"skewed": question.expectation(expectation.n, expectation.guarantee, releases=question.few, skew=_SKEW)}
+    yield {"skewed": question.with_skew().answer(question.few)}
     for value in question.axis():
         if not stop.is_set():
             yield {"point": (float(value), question.at(value, question.few))}
@@ -187,8 +197,9 @@ def _paint(question: Question, study: Study, job: Job) -> None:
         words = st.session_state["ask.last"] = sentence(question, expectation)
         st.html(f'<p data-says="{escape(words)}" style="{_LARGE}"><b>{escape(words)}</b></p>')
         skewed = next((row["skewed"] for row in rows if "skewed" in row), None)
-        if skewed and skewed.error > _WORSE * expectation.error:
-            st.markdown(f"Skewed columns, such as incomes, err by **{percent(skewed.error)}** without a log scale.")
+        if skewed and cost(question, skewed) > _WORSE * cost(question, expectation):
+            words = show.as_text(sentence(question, skewed))
+            st.markdown(f"Skewed columns: {words}", help="Incomes are skewed. A log scale makes such a column normal.")
         show.attacker_line(expectation.attacker, frame.palette(), "Attacker, this release")
         if question.unknown == ROWS:
             strip.doubt(study, expectation.n)
@@ -230,6 +241,15 @@ def sentence(question: Question, expectation: Expectation) -> str:
     if level_of(expectation.guarantee) == ENDS[expectation.guarantee.kind][0]:
         return f"An error of {target} comes with any level from {level}."
     return f"An error of {target} needs {level}."
+
+
+def cost(question: Question, answer: Expectation) -> float:
+    """Return the answer as a number that is larger for a harder table: the error, the level or the rows."""
+    if question.unknown == ERROR:
+        return answer.error
+    if answer.error > question.target_error:
+        return math.inf
+    return answer.n if question.unknown == ROWS else level_of(answer.guarantee)
 
 
 def _is_floor(expectation: Expectation) -> bool:
@@ -423,7 +443,7 @@ def _size(study: Study, name: str, label: str, width: int) -> int:
         value = _of_table(study)[name]
         most = MAX_COLUMNS if name == "d" else _SIZES[1]
         return address.bound(
-            st.number_input, label, 1, max(value, most), name=f"ask.{name}", default=value,
+            st.number_input, label, 2 if name == "n" else 1, max(value, most), name=f"ask.{name}", default=value,
             key=f"ask.{name}-{value}", **more,
         )  # fmt: skip
     value = int(with_source(study).sizes()[name])

@@ -42,14 +42,12 @@ def test_the_page_says_what_expect_says(query, guarantee, bounds, structure):
     assert said(at).endswith(f"expect an error of {percent(found.error)}.".replace("\u00a0", " "))
     assert any(f'aria-valuenow="{found.attacker:.4f}"' in h.proto.body for h in at.main.get("html"))
     assert any("pc-tag" in h.proto.body and "Simulated" in h.proto.body for h in at.main.get("html"))
-    assert all(
-        note in words(at) for note in answer.notes(Question(ERROR, 500, 5, guarantee, 0.0, bounds, structure), found)
-    )
+    ask = Question(ERROR, 500, 5, guarantee, 0.0, bounds, structure)
+    assert all(note in words(at) for note in answer.notes(ask, found))
     assert any(alt.startswith("The answer. ") for alt in alts(at).values())
     skewed = privcov.expect(500, 5, guarantee, **supposed, skew=1.0, releases=20)
-    assert (f"Skewed columns, such as incomes, err by **{percent(skewed.error)}**" in words(at)) == (
-        skewed.error > 1.1 * found.error
-    )
+    line = f"Skewed columns: {answer.sentence(ask, skewed)}".replace("\u00a0", " ")
+    assert (line in words(at).replace("\u00a0", " ")) == (skewed.error > 1.1 * found.error)
 
 
 def test_the_three_questions_agree():
@@ -62,6 +60,18 @@ def test_the_three_questions_agree():
     rows = Question(ROWS, 0, 5, ZCDP(0.1), error, "usual", "factor").answer()
     assert rows.n == pytest.approx(500, rel=0.2)  # a table of other rows is another table
     assert rows.error == pytest.approx(error, rel=0.06)
+
+
+@pytest.mark.parametrize("unknown", [LEVEL, ROWS])
+def test_skewed_columns_need_more_of_each(unknown):
+    """Where no level or number of rows suffices, the sentence says so instead."""
+    at = open_page(PAGE, **(TINY | {"ask": unknown, "ask.error": "30", "ask.bounds": "5"}))
+    said(at)
+    guarantee, n = (ZCDP(1.0), 500) if unknown == LEVEL else (ZCDP(0.1), 0)
+    ask = Question(unknown, n, 5, guarantee, 0.3, "5", "blocks")
+    normal, skewed = ask.answer(), ask.with_skew().answer()
+    assert answer.cost(ask, skewed) != answer.cost(ask, normal)
+    assert (answer.sentence(ask, skewed) in words(at)) == (answer.cost(ask, skewed) > 1.1 * answer.cost(ask, normal))
 
 
 def test_a_wider_row_bound_is_one_press_where_clipping_is_the_floor():
@@ -132,9 +142,9 @@ def test_the_question_is_in_the_address_and_read_back():
 def test_the_script_of_the_page_gives_its_answer():
     for asked, wanted in ((ERROR, 0.0), (LEVEL, 0.3), (ROWS, 0.3)):
         question = Question(asked, 500, 5, ApproxDP(1.0, 1e-6), wanted, "3", "blocks")
-        space: dict = {}
-        exec(question.script().replace("print(", "found = ("), space)
-        assert repr(space["found"]) == repr(question.answer())
+        printed: list = []
+        exec(question.script(), {"print": printed.append})
+        assert list(map(repr, printed)) == [repr(question.answer()), repr(question.with_skew().answer())]
 
 
 def test_a_failure_is_a_sentence_and_the_page_stands(monkeypatch):
