@@ -23,7 +23,7 @@ from privcov.tables.readers import as_csv
 
 T = TypeVar("T")
 START = 1000  # rows, until somebody says how many
-WITHIN_LIMITS, WITHIN_RANGES = 0.1, 0.3  # deviations, in halves of the range
+WITHIN_LIMITS = 0.1  # usual deviation, in halves of the range: limits are wider than typical ranges
 
 
 def ask(declaration: Declaration) -> Invention:
@@ -38,9 +38,7 @@ def ask(declaration: Declaration) -> Invention:
     )
     if rows == START:
         st.caption("A start: type how many there are, from what you know.")
-    limits_alone = usual_spread(declaration) == WITHIN_LIMITS
-    if limits_alone:
-        spread = _spread(WITHIN_LIMITS)
+    more = {"spread": _spread()} if has_limits_alone(declaration) else {}
     with st.expander("Advanced: the invented table"):
         if owner_session().like:
             st.caption("Not used: the plan is computed on the public table below.")
@@ -54,20 +52,17 @@ def ask(declaration: Declaration) -> Invention:
             "Correlation within it", 0.0, 0.95, step=0.05, disabled=structure == "independent", **keep("strength", 0.5)
         )
         ends("unrelated", "nearly the same")
-        if not limits_alone:
-            spread = _spread(WITHIN_RANGES)
         missing = missing_share()
     _ask_for_public()
-    return Invention(int(rows), structure, strength, spread, missing)
+    return Invention(int(rows), structure, strength, missing=missing, **more)
 
 
-def usual_spread(declaration: Declaration) -> float:
-    """Return the usual deviation of a column, in halves of its range: limits are wider than typical ranges."""
-    limits_alone = any(column.usual is None for column in declaration.columns) and not owner_session().like
-    return WITHIN_LIMITS if limits_alone else WITHIN_RANGES
+def has_limits_alone(declaration: Declaration) -> bool:
+    """Return whether the invented table needs a deviation: a column without a typical range, and no public table."""
+    return any(column.usual is None for column in declaration.columns) and not owner_session().like
 
 
-def _spread(start: float) -> float:
+def _spread() -> float:
     """Show the usual deviation of a column, as a share of half of its range, and return it."""
     spread = st.slider(
         "Usual deviation, as a share of half the range",
@@ -76,7 +71,7 @@ def _spread(start: float) -> float:
         step=0.05,
         help="How much of its declared range a column uses. Bounds that are too wide make this small and the noise "
         "large beside it.",
-        **keep("spread", start),
+        **keep("spread", WITHIN_LIMITS),
     )
     ends("bounds too wide", "too tight")
     return spread

@@ -167,11 +167,11 @@ def test_the_plan_names_the_error_of_tables_that_differ():
     assert "0.033 of half their range" in named
 
 
-def test_one_column_under_limits_alone_is_enough_for_their_wider_start(monkeypatch):
+def test_the_deviation_is_asked_for_where_one_column_has_limits_alone(monkeypatch):
     monkeypatch.setattr(example_table, "owner_session", lambda: SimpleNamespace(like=b""))
     ranges, limits = Column("a", usual=(0, 9)), Column("b", low=0, high=9)
-    starts = [
-        example_table.usual_spread(Declaration("t", "one row", columns))
+    asked = [
+        example_table.has_limits_alone(Declaration("t", "one row", columns))
         for columns in ((ranges,), (ranges, limits), (limits,))
     ]
-    assert starts == [example_table.WITHIN_RANGES, example_table.WITHIN_LIMITS, example_table.WITHIN_LIMITS]
+    assert asked == [False, True, True]

@@ -60,8 +60,9 @@ def _line(words: str, declaration: Declaration) -> dict:
 def _half_width(declaration: Declaration) -> float:
     """Return half of the interval of a middle pair near zero, noise and sampling together."""
     answers = owner_session().kept
-    values: dict[str, Any] = {"spread": example_table.usual_spread(declaration)}
-    values |= {name: answers[name] for name in ("structure", "strength", "spread") if name in answers}
+    values: dict[str, Any] = {name: answers[name] for name in ("structure", "strength") if name in answers}
+    if example_table.has_limits_alone(declaration):
+        values["spread"] = answers.get("spread", example_table.WITHIN_LIMITS)
     facts = facts_of(declaration, rows())
     table = example_table.table(declaration, facts, Invention(rows(), missing=missing(), **values))
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.common import frame, show
 from pages.your_data.declare import drafts
-from pages.your_data.example_table import WITHIN_LIMITS, as_declared, once, preview_release, table, usual_spread
+from pages.your_data.example_table import as_declared, has_limits_alone, once, preview_release, table
 from pages.your_data.state import owner_session
 from privcov.core.guarantees import Guarantee
 from privcov.core.words import percent, plain, to_powers
@@ -61,7 +61,7 @@ def unlike(plan: Preview, facts: PublicFacts, invention: Invention) -> None:
     others = {"number columns are skewed, as incomes are (declare those on a log scale)": skewed}
     if invention.structure != "independent" and invention.strength < _CLOSE:
         others[f"correlations are {_CLOSE:g}"] = dataclasses.replace(invention, strength=_CLOSE)
-    if usual_spread(declaration) == WITHIN_LIMITS:
+    if has_limits_alone(declaration):
         narrow = invention.spread / 3
         others[f"columns have a deviation of {narrow:.2g} of half their range"] = dataclasses.replace(
             invention, spread=narrow
