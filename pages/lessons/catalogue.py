@@ -9,7 +9,7 @@ from pages.lessons.lesson import Lesson
 # A lesson's number in links, and its file in this folder. The order of the rows is the order on the screen; a new
 # lesson takes the next free number wherever it is put, so that saved links go on opening the same lessons.
 FILES = {
-    1: "neighbours",
+    1: "epsilon",
     2: "sensitivity",
     3: "rows",
     4: "columns",

@@ -31,7 +31,7 @@ class Step:
 
 # What the lecturer does in a lesson, and where the control then stands.
 _DO = {
-    1: ("Move the new row to full length.", 1.0),
+    1: ("Draw a few releases. Then move epsilon to 5 and back to 0.1; ask.", 0.1),
     2: ("Ask first. Then double R and compare the proved bounds.", 2.0),
     3: ("Ask first. Then move n right until the lines have crossed.", 50_000),
     4: ("Ask first. Then move d right and compare the two errors.", 120),

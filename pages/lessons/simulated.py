@@ -15,6 +15,8 @@ from privcov.tables.dataset import Dataset
 SEED = 1  # of the noise; the rows have seed 0, as they have on every page
 DELTA = 1e-6  # at which epsilon is shown next to rho
 AT_DELTA = f"delta = {powers(DELTA)}"
+# The columns of the school that all lessons are about; a wide questionnaire has more.
+SCHOOL = ("sleep", "marks", "steps", "pulse", "height", "weight", "screen", "homework", "stress", "breakfast")
 WIDE = 1.681793  # times the public row bound: hardly a row is shortened, so that the pictures show noise alone
 
 

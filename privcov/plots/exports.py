@@ -402,7 +402,7 @@ def _text(x: float, y: float, words: Any, anchor: str, size: float, colour: str 
 def _in_a_row(figure: go.Figure, heatmaps: list[go.Heatmap], alt: str, width: float) -> str:
     """Return heatmaps side by side where their axes have them, with titles, numbers in the cells and framed rows."""
     titles = {note.xref.removesuffix(" domain"): note.text for note in figure.layout.annotations}
-    parts, height = [], 0.0
+    parts, height, top = [], 0.0, 36 if figure.layout.xaxis.visible else 22  # room for the names of columns
     for trace in heatmaps:
         axis, (rows, columns) = trace.xaxis or "x", np.shape(trace.z)
         left, right = (width * end for end in figure.layout[axis.replace("x", "xaxis")].domain)
@@ -410,6 +410,8 @@ def _in_a_row(figure: go.Figure, heatmaps: list[go.Heatmap], alt: str, width: fl
         high = wide if rows == columns else rows * _LINE
         across, up = wide / columns, high / rows
         elements = [_heatmap(trace, wide, high)]
+        if top > 22:
+            elements += [_text((j + 0.5) * across, -4, name, "middle", 11) for j, name in enumerate(trace.x)]
         for numbers in (t for t in figure.data if t.type == "scatter" and (t.xaxis or "x") == axis):
             for k, (words, colour) in enumerate(zip(numbers.text, numbers.textfont.color, strict=True)):
                 i, j = divmod(k, columns)
@@ -421,8 +423,8 @@ def _in_a_row(figure: go.Figure, heatmaps: list[go.Heatmap], alt: str, width: fl
                     f'height="{(shape.y1 - shape.y0) * up:.1f}" fill="none" stroke="{LIGHT.ink}" stroke-width="2.5"/>'
                 )
         parts.append(_text((left + right) / 2, 14, titles.get(axis, ""), "middle", 12.5))
-        parts.append(f'<g transform="translate({left:.1f} 22)">{"".join(elements)}</g>')
-        height = max(height, 22 + high)
+        parts.append(f'<g transform="translate({left:.1f} {top})">{"".join(elements)}</g>')
+        height = max(height, top + high)
     return _wrap("".join(parts), alt, width, round(height + 2))
 
 

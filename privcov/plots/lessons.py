@@ -20,19 +20,25 @@ _FEW, _SIDE = 5, 12  # columns of a matrix, and of all side by side, whose cells
 
 
 def panels(
-    matrices: Sequence[tuple[str, np.ndarray]], limit: float, palette: Palette, *, marked_row: int | None = None
+    matrices: Sequence[tuple[str, np.ndarray]],
+    limit: float,
+    palette: Palette,
+    *,
+    marked_row: int | None = None,
+    columns: Sequence[str] = (),
 ) -> Picture:
     """Draw tables or symmetric matrices side by side on one colour range, -limit to limit, first row on top.
 
-    They are (title, n x d), small ones with numbers; ``marked_row`` is a row of tables with a frame. The page sets the
-    height.
+    They are (title, n x d), small ones with numbers; ``marked_row`` is a row of tables with a frame, and ``columns``
+    are names above them. The page sets the height.
     """
     count = len(matrices)
     wide = (1 - _GAP * (count - 1)) / count
     traces, notes, shapes, axes, words = [], [], [], {}, []
     for i, (title, matrix) in enumerate(matrices):
         rows, d = matrix.shape
-        names, mark = tuple(f"x{j + 1}" for j in range(d)), str(i + 1) if i else ""  # plotly's first axis has no number
+        names = tuple(columns) or tuple(f"x{j + 1}" for j in range(d))
+        mark = str(i + 1) if i else ""  # plotly's first axis has no number
         table = rows != d
         if table:
             trace, alt = _table(matrix, names, limit, palette), f"Table of {title}, {rows} rows and {d} columns."
@@ -42,7 +48,7 @@ def panels(
         numbers = _numbers(trace, palette) if d <= _FEW and count * d <= _SIDE else None
         mine = {"anchor": f"y{mark}", "domain": [i * (wide + _GAP), i * (wide + _GAP) + wide]}
         trace.xaxis, trace.yaxis = f"x{mark}", f"y{mark}"
-        axes[f"xaxis{mark}"] = {"visible": False, "constrain": "domain", **mine}
+        axes[f"xaxis{mark}"] = {"visible": bool(columns), "side": "top", "constrain": "domain", **mine}
         axes[f"yaxis{mark}"] = {
             "visible": False,
             "autorange": "reversed",

@@ -6,27 +6,33 @@ import numpy as np
 import pytest
 
 import privcov
-from pages.lessons import clipping, graphs, guess, neighbours, reruns, rows, sensitivity, simulated, thresholding
+from pages.lessons import clipping, epsilon, graphs, guess, reruns, rows, sensitivity, simulated, thresholding
 from privcov.core import accounting
 from privcov.core.guarantees import GaussianDP, ZCDP
 from privcov.measurements.moment import measure_moment
 from privcov.metrics.graphs import edges
 
 
-def test_neighbours_differ_in_one_row_by_at_most_the_bound():
-    for way in (0.0, 0.3, 1.0):
-        found = neighbours.neighbours(way)
-        first, second = found.tables
-        changed = np.flatnonzero((first != second).any(axis=1))
-        assert changed.tolist() == ([neighbours.PERSON] if way else [])
-        assert np.linalg.norm(second, axis=1)[neighbours.PERSON] <= found.row_bound * (1 + 1e-12)
-        assert found.size <= found.bound
-        for table, moment in zip(found.tables, found.moments, strict=True):  # of the tables that are shown
-            np.testing.assert_allclose(moment, table.T @ table / len(table), rtol=1e-12, atol=1e-12)
-        x, y = first[neighbours.PERSON], second[neighbours.PERSON]
-        literal = (np.outer(y, y) - np.outer(x, x)) / len(first)
-        assert np.linalg.norm(x) < found.row_bound, "this row is not shortened, so the formula holds as it stands"
-        np.testing.assert_allclose(found.moments[1] - found.moments[0], literal, atol=1e-12)
+@pytest.mark.parametrize("level", [0.1, 1.0, 5.0])
+def test_the_two_tables_of_lesson_one_differ_in_one_row_and_attain_epsilon(level):
+    pair = epsilon.two_tables(level, 3)
+    first, second = pair.tables
+    assert np.flatnonzero((first != second).any(axis=1)).tolist() == [epsilon.PUPIL]
+    assert np.abs(first).max() <= 1
+    np.testing.assert_allclose(first[:, 2], first[:, 0] * first[:, 1])
+    assert np.abs(np.subtract(*pair.means)) == pytest.approx(2 / len(first)), "products from -1 to 1"
+    x = np.linspace(-20 * pair.scale, 20 * pair.scale, 800_001)
+    one, other = (epsilon.density(x, mean, pair.scale) for mean in pair.means)
+    ratios = one / other
+    assert ratios.max() == pytest.approx(math.exp(level))
+    assert ratios.min() == pytest.approx(math.exp(-level))
+    common = np.minimum(one, other).sum() * (x[1] - x[0])
+    assert common == pytest.approx(pair.overlap, abs=1e-3)
+    assert np.divide(*pair.heights) == pytest.approx(np.interp(pair.release, x, ratios), rel=1e-2)
+    # Guessing the table with the higher density: 1,000 releases of the first, to three standard errors.
+    releases = np.array([epsilon.two_tables(level, seed).heights for seed in range(1_000)])
+    right = np.mean(releases[:, 0] > releases[:, 1])
+    assert abs(right - (1 - pair.overlap / 2)) < 3 * 0.5 / math.sqrt(1_000)
 
 
 def test_the_worst_pair_found_attains_the_proved_sensitivity_and_grows_with_the_square_of_the_bound():

@@ -27,7 +27,7 @@ def element(at, kind, key):
 def test_saved_links_open_the_lessons_they_always_did():
     """A number is given once: a new lesson takes the next one, wherever its row is."""
     assert sorted(FILES) == list(range(1, len(FILES) + 1))
-    first = "neighbours sensitivity rows columns clipping thresholding shrinkage graphs reruns guess"
+    first = "epsilon sensitivity rows columns clipping thresholding shrinkage graphs reruns guess"
     assert [FILES[number] for number in range(1, 11)] == first.split()
 
 
@@ -55,7 +55,7 @@ def test_the_player_has_the_pictures_and_the_sentence_of_each_place(number):
     (shows,) = given["shows"]
     for option, (pictures, said) in zip(control.options, shows, strict=True):
         found = content(lesson, option)
-        assert parts[said] == f"<p>{words(found.sentence)}</p>"
+        assert parts[said] == player.paragraphs(found.sentence)
         in_the_vote = number == 10  # the three matrices
         assert re.findall(r'role="img" aria-label="([^"]*)"', parts[pictures]) == [
             picture.alt.replace("'", "&#x27;").replace("<", "&lt;") for _, _, picture in found.pictures[in_the_vote:]
