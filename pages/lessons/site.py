@@ -12,6 +12,8 @@ import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from html import escape
+from pathlib import Path
+from string import Template
 from typing import Any
 
 from pages.common import glossary, show
@@ -33,22 +35,8 @@ INDEX, WORDS = "index.html", "words.html"
 HOME = {"n": 2_000}  # the rows of the demonstration on Home
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 
-_STYLE = (
-    """
-html {color-scheme: light dark; background: var(--ground); color: var(--ink)}
-body {font: 17px/1.5 "Source Sans 3", "Segoe UI", sans-serif; max-width: 80rem; margin: 1rem auto; padding: 0 1rem}
-h1 {font: 600 1.7rem/1.2 Georgia, serif; margin: .5rem 0}
-a {color: var(--accent)} nav {display: flex; flex-wrap: wrap; justify-content: space-between}
-nav a {display: flex; align-items: center; justify-content: center; min-height: 44px; margin-right: .6rem}
-@media (max-width: 40rem) {.menu span {display: none} .menu a {min-width: 44px; margin: 0}}
-dt {font-weight: 600; margin-top: .8rem}
-/* Pictures are drawn for a light ground. */
-@media (prefers-color-scheme: dark) {
-  .pl-show {--quiet: $quiet; background: $ground; color: $ink; border-radius: .4rem; padding: .4rem}
-}
-""".replace("$ground", LIGHT.ground)
-    .replace("$ink", LIGHT.ink)
-    .replace("$quiet", LIGHT.quiet)
+_STYLE = Template(Path(__file__).with_suffix(".css").read_text(encoding="utf-8")).substitute(
+    ground=LIGHT.ground, ink=LIGHT.ink, quiet=LIGHT.quiet
 )
 
 

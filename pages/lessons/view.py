@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
 from pages.common import frame, show
@@ -9,25 +11,7 @@ from pages.lessons import player
 from pages.lessons.catalogue import LESSONS, NUMBERS, place
 
 PARTS = {"lessons": "Lessons", "demos": "Demonstrations", "teach": "Teach"}
-_STYLE = """
-<style>
-[data-testid="stMainBlockContainer"] {padding: 1.2rem 2.4rem 1rem;}
-/* The page begins beside the header's menu, not under it. */
-[data-testid="stHeader"] {background: transparent;}
-[data-testid="stMainBlockContainer"] h1 {padding: 0;}
-[data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] {gap: .6rem;}
-/* The buttons of a telephone take two rows: all lessons, then the others. */
-@media (max-width: 640px) {
-  [data-testid="stMainBlockContainer"] {padding: 3.2rem 1rem 1rem;}
-  .st-key-lesson-chooser {gap: .4rem;}
-  .st-key-lesson-chooser button {padding-inline: .5rem; min-height: 44px !important;}
-  .st-key-lesson-chooser > .st-key-lesson-number {order: -1; flex: 1 0 100%;}
-  .st-key-lesson-number [role="radiogroup"] {width: 100%;}
-  .st-key-lesson-number button {flex: 1 0 auto; min-width: 0; padding-inline: .1rem;}
-  .st-key-lesson-heading button {min-height: 44px;}
-}
-</style>
-"""
+_STYLE = f"<style>{Path(__file__).with_suffix('.css').read_text(encoding='utf-8')}</style>"
 
 
 def look() -> None:

@@ -12,7 +12,6 @@ from pages.common import cached
 from pages.lessons import clipping, columns, guess, player, rows, shrinkage
 from pages.lessons.catalogue import FILES, LESSONS, NUMBERS, place
 from pages.lessons.lesson import content
-from pages.lessons.sheets import words
 from privcov.core.words import percent
 from privcov.plots.palette import LIGHT
 from tests.pages.test_pages import open_page
