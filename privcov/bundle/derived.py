@@ -11,13 +11,12 @@ import io
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 
 from privcov.bundle.codebook import RULES, about_rows, codebook
-from privcov.bundle.extras import LEVEL, extra_files
+from privcov.bundle.extras import LEVEL, TEMPLATES, extra_files
 from privcov.bundle.html import release_report
 from privcov.bundle.safe import cell, json_bytes, table
 from privcov.core.guarantees import ApproxDP, Guarantee, format_up, from_dict, to_dict
@@ -53,7 +52,7 @@ EXTRAS = {
     "extras/estimated_correlation.csv": "the correlations of all rows, as the method of the release estimates them",
     "extras/estimated_covariance.csv": "the covariance of all rows, as the method of the release estimates it",
 }
-VERIFY = Path(__file__).with_name("templates") / "verify.py"
+VERIFY = TEMPLATES / "verify.py"
 _CARD = ("label", "summary", "formula", "avoid", "reference", "differs")
 _STRONGEST = 12
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -161,8 +160,8 @@ def derived_files(bundle_inputs: Inputs) -> dict[str, bytes]:
 
 def _readme(total: NoisySum) -> str:
     """Return README.txt; it names what is in the bundle alone."""
-    own = OF_SHARES if total.facts.flagged else ""
-    return README + f"{RULES[total.facts.missing]}\n" + own
+    own = (TEMPLATES / "shares.txt").read_text(encoding="utf-8") if total.facts.flagged else ""
+    return (TEMPLATES / "README.txt").read_text(encoding="utf-8") + f"{RULES[total.facts.missing]}\n" + own
 
 
 def manifest_of(files: Mapping[str, bytes]) -> bytes:
@@ -267,44 +266,3 @@ def zipped(files: Mapping[str, bytes], method: int) -> bytes:
 
 def _lines(lines: tuple[tuple[str, str], ...]) -> bytes:
     return "".join(f"{cell(title)}: {cell(text)}\n" for title, text in lines).encode()
-
-
-README = """What was released, and a way to check it without the data.
-
-report.html          one page to read first
-statement.txt        what was measured, with which noise, and what guarantee that gives
-guarantee.json       that guarantee, for programs
-measurement.json     the noisy whole numbers: the only thing that was made from the rows
-matrices.npz         everything derived from them, in double precision; matrices/*.csv hold the same numbers
-declaration.json     what the owner declared about the table
-ledger_entry.json    the record of the spend
-method_card.txt      the method
-extras/              for whoever analyses it: codebook.csv (what every column is), about.csv (what all numbers are
-                     about), rows.csv (number of rows, n_eff), means, variances, covariances and correlations with 95 %
-                     intervals for noise and sampling together, counts and means of classes, shares of missing cells;
-                     read.py and read.R read the bundle without PrivCov. Not checked, so anybody may have written them:
-                     estimated_correlation.csv and estimated_covariance.csv, the matrices as the method estimates them
-verify.py            checks the hashes, the guarantee, and the noisy covariance with its noise, without PrivCov
-
-How to check. Where PrivCov is installed, from a folder other than this one:
-
-    python -m privcov verify THIS_FOLDER_OR_ZIP
-
-That derives every file again, from measurement, declaration and ledger entry, and runs nothing of this bundle. Without
-PrivCov, read verify.py: it says what it checks and what it does not. It needs Python 3.10 or newer and numpy:
-
-    python -I verify.py THIS_FOLDER
-
-Whoever can change a bundle can change its script, so run a copy that you trust.
-
-noisy         covariance before any repair, unbiased; noise_std is the deviation of the privacy noise on its entries
-covariance    positive semi-definite
-correlation, partial (partial correlations), precision (inverse of regular, the regularised covariance)
-eigenvalues, loadings   of the covariance with every column scaled by its bounds and its weight
-"""
-
-OF_SHARES = """shares        share of rows that have both cells, on the diagonal the cell;
-              shares_std is the deviation of the noise on it. Where a share is below three deviations, noisy and
-              noise_std are nan: too few rows have both cells, and the other matrices have a zero there, which is no
-              estimate
-"""

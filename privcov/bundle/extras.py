@@ -19,6 +19,7 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -31,6 +32,7 @@ from privcov.measurements.exact.moment import NoisySum
 from privcov.measurements.exact.reading import count_std, read_sum
 from privcov.postprocess.matrices import Matrices
 
+TEMPLATES = Path(__file__).with_name("templates")  # of the files that are alike in every bundle
 LEVEL = 0.95
 _ENDS = ("estimate", "low", "high")
 
@@ -55,8 +57,8 @@ def extra_files(
         "extras/correlations.csv": _interval_lines(("first", "second"), both, _above(correlations, pairs)),
         "extras/codebook.csv": _lines(HEADINGS, codebook(facts)),
         "extras/about.csv": _lines(("about",), [[f"Every number is about {moments.population}."]]),
-        "extras/read.py": READ_PY.encode(),
-        "extras/read.R": READ_R.encode(),
+        "extras/read.py": (TEMPLATES / "read.py").read_bytes(),
+        "extras/read.R": (TEMPLATES / "read.R").read_bytes(),
     }
     if facts.classes and total.n_anchors > 1:
         files |= _of_classes(total, moments)
@@ -133,48 +135,3 @@ def _lines(head: Sequence[str], lines: Iterable[Sequence[object]]) -> bytes:
 def _number(value: float) -> str:
     """Return text that reads back as the same double."""
     return repr(float(value))
-
-
-READ_PY = """\
-# This bundle without privcov: python extras/read.py, or import it. ../verify.py checks the numbers; this does not.
-import csv
-from pathlib import Path
-
-BUNDLE = Path(__file__).resolve().parents[1]
-
-
-def table(name):
-    with open(BUNDLE / name, encoding="utf-8", newline="") as file:
-        return list(csv.reader(file))
-
-
-def matrix(name):
-    return [[float(x) for x in line[1:]] for line in table(f"matrices/{name}.csv")[1:]]
-
-
-columns, cov = table("matrices/regular.csv")[0][1:], matrix("regular")  # positive definite
-about = table("extras/about.csv")[1][0]
-n_eff = {what: float(value) for what, value, _ in table("extras/rows.csv")[1:]}["n_eff"]
-if __name__ == "__main__":
-    print(about, *columns, *cov, f"n_eff {n_eff:.0f}", *table("extras/correlations.csv"), sep="\\n")
-"""
-
-READ_R = """\
-# This bundle in base R: source("PLACE/extras/read.R"), PLACE its folder. verify.py checks the numbers; this does not.
-# lavaan::cfa(model, sample.cov = cov, sample.nobs = n_eff)    psych::fa(cov2cor(cov), nfactors = 2, n.obs = n_eff)
-# Only for the estimates: tests and indices of fit do not hold under privacy noise, and reject true models.
-BUNDLE <- tryCatch(dirname(dirname(normalizePath(sys.frame(1)$ofile))), error = function(e) getwd())
-lines_of <- function(name) {
-  place <- file.path(BUNDLE, name)
-  read.csv(place, check.names = FALSE, colClasses = "character", na.strings = character(0), encoding = "UTF-8")
-}
-matrix_of <- function(name) {
-  lines <- lines_of(file.path("matrices", paste0(name, ".csv")))
-  matrix(as.numeric(as.matrix(lines[-1])), nrow(lines), dimnames = list(lines[[1]], names(lines)[-1]))
-}
-cov <- matrix_of("regular")  # positive definite
-n <- lines_of("extras/rows.csv")
-n_eff <- as.numeric(n$value[n$what == "n_eff"])
-correlations <- type.convert(lines_of("extras/correlations.csv"), na.strings = "nan", as.is = TRUE)
-message(lines_of("extras/about.csv")$about)
-"""
