@@ -221,7 +221,7 @@ def _show(audit: Audit, settings: AuditSettings) -> None:
         show.as_text(
             f"Tested set: {test.words}. Draws in it: {test.hits[0]:,} of the first table, {test.hits[1]:,} of "
             f"the second. Its probability is at least {test.p_low:.4g} with the "
-            f"{('first', 'second')[test.favoured]}, at most {test.q_high:.4g} with the other."
+            f"{('first', 'second')[test.region.favoured]}, at most {test.q_high:.4g} with the other."
         )
     )
 

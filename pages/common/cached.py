@@ -121,32 +121,21 @@ def _rows(key: str, data: tuple, seed: int) -> Dataset:
 
 
 def release(study: Study, *, method: str = "", default_source: str = DEFAULT_SOURCE) -> Release:
-    """Return the study's release; ``method`` is the page's default where the study names none."""
-    data = dataset(study, default_source)
-    with st.spinner("Releasing ...") if data.d > WIDE else contextlib.nullcontext():
-        return _get_release(study, data, method, default_source)
+    """Return the study's release, from the shared cache unless the rows come from a visitor's file.
 
-
-def _get_release(study: Study, data: Dataset, method: str, default_source: str) -> Release:
-    """Return the release, from the shared cache unless the rows come from a visitor's file."""
-    key = study.method_key(method)
-    options = tuple(study.method_options.items()) + tuple(study.settings(METHODS.get(key)).items())
-    if in_session(study, default_source):
-        return privcov.release(data, study.guarantee, key, random_state=study.seed, **dict(options))
-    source = study.source_key(default_source)
-    return _release(source, study.data, study.rows, study.bound, key, options, study.guarantee, study.seed)
-
-
-def _release(
-    source: str, data: tuple, rows: int, bound: float, method: str, options: tuple, guarantee, seed: int
-) -> Release:
+    ``method`` is the page's default where the study names none.
+    """
+    data, key = dataset(study, default_source), study.method_key(method)
+    options = study.method_options | study.settings(METHODS.get(key))
 
     def make() -> Release:
-        base = _rows(source, data, rows)
-        clipped = base.with_row_bound(base.row_bound * bound)
-        return privcov.release(clipped, guarantee, method, random_state=seed, **dict(options))
+        return privcov.release(data, study.guarantee, key, random_state=study.seed, **options)
 
-    return SHARED.get(("release", source, data, rows, bound, method, options, guarantee, seed), make)
+    with st.spinner("Releasing ...") if data.d > WIDE else contextlib.nullcontext():
+        if in_session(study, default_source):
+            return make()
+        rows = study.source_key(default_source), study.data, study.rows, study.bound
+        return SHARED.get(("release", *rows, key, tuple(options.items()), study.guarantee, study.seed), make)
 
 
 def of_release(study: Study, prefix: tuple, make: Callable[[], T], default_source: str = DEFAULT_SOURCE) -> T:

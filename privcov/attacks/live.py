@@ -92,11 +92,6 @@ class Test:
         """The set of answers in a few words."""
         return self.region.words
 
-    @property
-    def favoured(self) -> int:
-        """The table on which the set is more likely, 0 or 1."""
-        return self.region.favoured
-
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
@@ -172,31 +167,19 @@ def run(settings: AuditSettings) -> Iterator[Audit | None]:
     mechanism, claim = settings.audited_mechanism, settings.claim
     pair_key = settings.pair or mechanism.usual_pair(settings.d)
     pair = next(p for p in settings.pairs if p.key == pair_key)
-    samplers = _samplers(mechanism, pair, claim)
+    one, other = (sampler(mechanism, table, claim) for table in tables(pair, mechanism.rows))
+    as_drawn = settings.last_bits or mechanism.exact
     parts: tuple[list, list] = ([], [])
     remaining, number = settings.draws, 0
     while remaining:
         size = min(remaining, BATCH[mechanism.bulk])
-        for side, part in zip(samplers, parts, strict=True):
-            part.append(_round_answers(settings, side.draw(size, settings.seed, "draws", number)))
+        for side, part in zip((one, other), parts, strict=True):
+            answers = side.draw(size, settings.seed, "draws", number)
+            part.append(answers if as_drawn else np.round(answers / GRID) * GRID)
         remaining, number = remaining - size, number + 1
         yield None
     first, second = map(np.concatenate, parts)
-    yield _judge(settings, pair, claim, samplers, (first, second))
-
-
-def _round_answers(settings: AuditSettings, answers: np.ndarray) -> np.ndarray:
-    return answers if settings.last_bits or settings.audited_mechanism.exact else np.round(answers / GRID) * GRID
-
-
-def _samplers(mechanism: AuditedMechanism, pair: Pair, claim: Claim) -> tuple[Sampler, Sampler]:
-    first, second = (sampler(mechanism, table, claim) for table in tables(pair, mechanism.rows))
-    return first, second
-
-
-def _centres(samplers: tuple[Sampler, Sampler]) -> tuple[np.ndarray, np.ndarray] | None:
-    first, second = (s.centre for s in samplers)
-    return None if first is None or second is None else (first, second)
+    yield _judge(settings, pair, claim, (one, other), (first, second))
 
 
 def _judge(
@@ -211,7 +194,8 @@ def _judge(
     first, second = answers
     train, test = (first[:half], second[:half]), (first[half:], second[half:])
     alpha = each(settings.error)
-    centres = _centres(samplers)
+    one, other = (side.centre for side in samplers)
+    centres = None if one is None or other is None else (one, other)
     regions = best_regions(train, statistics(train, centres), claim, alpha)[:2]
     tests = [_test(r, test, alpha) for r in regions]
     support, impossible = None, None

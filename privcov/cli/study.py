@@ -25,8 +25,11 @@ def add_study(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 
 def _run(options: argparse.Namespace) -> None:
+    import pandas as pd
+
     from privcov.studies import cluster, saved
     from privcov.studies.cells import Cell
+    from privcov.studies.plan import tables
     from privcov.studies.store import Store
 
     _check_workers(options)
@@ -40,7 +43,7 @@ def _run(options: argparse.Namespace) -> None:
         print_progress(done, total, cell)
 
     with cluster.dask_scheduler(options.cluster) if options.cluster else contextlib.nullcontext():
-        table = saved.run(plans, tell, store, workers=options.workers)
+        table = pd.concat(tables(plans, tell, store, workers=options.workers), ignore_index=True)
     if n_reused:
         assert store is not None, "only a store has runs from before"
         print(f"{n_reused:,} of these runs were computed before and came from {store.path}.", file=sys.stderr)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.bundled import Bundled, BundledColumn
 
@@ -108,16 +106,10 @@ class BreastCancer(Bundled):
     Effect of the public limits on these public rows: 0.3 % of cells are clipped and 3 rows of 569 scaled down.
     """
 
+    loader: ClassVar = "load_breast_cancer"
     table: ClassVar = tuple(
         BundledColumn(name.format(feature), low, high, typical, unit, why)
         for part, name in enumerate(("mean {}", "{} error", "worst {}"))
         for feature, unit, *limits, why in _FEATURES
         for low, high, typical in (limits[part],)
     )
-
-    def load(self) -> tuple[np.ndarray, np.ndarray]:
-        """Load scikit-learn's copy, with labels."""
-        from sklearn.datasets import load_breast_cancer
-
-        bunch = load_breast_cancer()
-        return bunch.data, bunch.target_names[bunch.target]

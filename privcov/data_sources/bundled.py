@@ -27,7 +27,7 @@ class BundledColumn(NamedTuple):
 
 
 class Bundled(Source):
-    """Base of the fixed tables: subclasses state ``table`` and ``load`` the rows.
+    """Base of the fixed tables: subclasses state ``table``, and a ``loader`` of scikit-learn or their own ``load``.
 
     Nothing is drawn, and the seed has no effect. provenance: "public" or "simulated".
 
@@ -37,10 +37,14 @@ class Bundled(Source):
 
     table: ClassVar[tuple[BundledColumn, ...]]
     provenance: ClassVar[str] = "public"
+    loader: ClassVar[str] = ""  # a function of sklearn.datasets
 
     def load(self) -> tuple[np.ndarray, np.ndarray | None]:
         """Load the rows, and the labels or None; columns in the order of ``table``."""
-        raise NotImplementedError
+        from sklearn import datasets
+
+        bunch = getattr(datasets, self.loader)()
+        return bunch.data, bunch.target_names[bunch.target]
 
     def graphs(self) -> dict[str, np.ndarray] | None:
         """Return published graphs over the columns, by name."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.bundled import Bundled, BundledColumn
 
@@ -35,15 +33,9 @@ class Digits(Bundled):
     most 21 %, and scaled down.
     """
 
+    loader: ClassVar = "load_digits"
     table: ClassVar = tuple(
         BundledColumn(f"pixel {i},{j}", 0, 16, 0, "inked dots", "a block of 4 x 4 dots, each inked or not")
         for i in range(SIDE)
         for j in range(SIDE)
     )
-
-    def load(self) -> tuple[np.ndarray, np.ndarray]:
-        """Load scikit-learn's copy, with labels."""
-        from sklearn.datasets import load_digits
-
-        bunch = load_digits()
-        return bunch.data, bunch.target

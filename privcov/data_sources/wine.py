@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.bundled import Bundled, BundledColumn
 
@@ -28,6 +26,7 @@ class Wine(Bundled):
     Effect of the public limits on these public rows: one cell of 2,314 is clipped and no row scaled down.
     """
 
+    loader: ClassVar = "load_wine"
     table: ClassVar = (
         BundledColumn("alcohol", 8.5, 15, 12.5, "% vol", "legal range of still wine in the European Union"),
         BundledColumn("malic acid", 0, 8, 2, "g/L", "dry wine holds a trace to 8 g/L"),
@@ -43,10 +42,3 @@ class Wine(Bundled):
         BundledColumn("OD280/OD315", 1, 5, 3, "ratio", "phenols absorb 1 to about 5 times as much at 280 nm"),
         BundledColumn("proline", 0, 2500, 700, "mg/L", "main amino acid of wine; hundreds to over 2000 mg/L"),
     )
-
-    def load(self) -> tuple[np.ndarray, np.ndarray]:
-        """Load scikit-learn's copy, with labels."""
-        from sklearn.datasets import load_wine
-
-        bunch = load_wine()
-        return bunch.data, bunch.target_names[bunch.target]

@@ -17,12 +17,12 @@ import numpy as np
 
 from privcov.core.guarantees import RELATIONS, ApproxDP, ZCDP
 from privcov.core.parameters import parameter
-from privcov.estimators.base import METHODS, MethodInput, Outcome
+from privcov.estimators.base import METHODS, MethodInput, Outcome, moments_of
 from privcov.estimators.mechanisms import PRINTED, SOUND, Mechanism, MechanismMethod
 from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
 from privcov.measurements.noise import COUPLED
 from privcov.postprocess.available_cases import Available, available_cases
-from privcov.postprocess.joint import Moments, unpack
+from privcov.postprocess.joint import Moments
 from privcov.postprocess.spectrum import clip_box, clip_psd, shrink_spectrum, shrink_wishart_difference
 
 _NAMED = 5  # columns or pairs in a note
@@ -125,12 +125,7 @@ class AdditiveCov(MechanismMethod):
         how, notes = self.repair, ()
         if inputs.calibration == "as-published-5" and how != "box":
             how, notes = "box", ("Eigenvalues clipped to [0, R^2], as the code of paper 5 does, whatever the repair.",)
-        moments = unpack(
-            repair(noisy_moment, how),
-            centre=inputs.centre,
-            row_bound=noisy_moment.row_bound,
-            n_anchors=noisy_moment.distribution.n_anchors,
-        )
+        moments = moments_of(noisy_moment, repair(noisy_moment, how))
         return Outcome(noisy_moment, moments, count=noisy_moment.count, notes=notes)
 
 

@@ -17,7 +17,7 @@ from privcov.measurements.labels import CLASSES, class_list
 from privcov.measurements.moment import CENTRES, NoisyMoment, measure_moment
 from privcov.measurements.norm_histogram import search_row_bound
 from privcov.postprocess.fit import Fit
-from privcov.postprocess.joint import Moments
+from privcov.postprocess.joint import Moments, unpack
 from privcov.tables.dataset import Dataset
 from privcov.tables.public_facts import PublicFacts
 
@@ -203,6 +203,12 @@ class Outcome:
     def events(self) -> tuple[Event, ...]:
         """Everything that was done to the rows, in order."""
         return self.steps + (() if self.noisy_moment is None else self.noisy_moment.events)
+
+
+def moments_of(noisy_moment: NoisyMoment, matrix: np.ndarray) -> Moments:
+    """Return the moments of a repaired form of the measured matrix."""
+    anchors = noisy_moment.distribution.n_anchors
+    return unpack(matrix, centre=noisy_moment.centre, row_bound=noisy_moment.row_bound, n_anchors=anchors)
 
 
 class Method(Checked):

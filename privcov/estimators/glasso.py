@@ -12,14 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov.core.parameters import parameter
-from privcov.estimators.base import MethodInput, Outcome
+from privcov.estimators.base import MethodInput, Outcome, moments_of
 from privcov.estimators.mechanisms import MechanismMethod
 from privcov.estimators.precision import fission_halves, target
 from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess.feasibility import Infeasible, diagnose
 from privcov.postprocess.fit import Fit
 from privcov.postprocess.glasso import has_descent, lambda_max, solve_path
-from privcov.postprocess.joint import unpack
 from privcov.postprocess.lambda_choice import FISSION_SPLITS, RULES, choices, fission_scores, nearest, solved
 from privcov.postprocess.repair import REPAIRS, repair_for_lasso
 from privcov.postprocess.spectrum import clip_psd
@@ -98,12 +97,7 @@ class Glasso(MechanismMethod):
             dataclasses.replace(fit, lam=fit.lam * r2, precision=None if fit.precision is None else fit.precision / r2)
             for fit in solution.path
         )
-        moments = unpack(
-            solution.clipped,
-            centre=inputs.centre,
-            row_bound=noisy_moment.row_bound,
-            n_anchors=noisy_moment.distribution.n_anchors,
-        )
+        moments = moments_of(noisy_moment, solution.clipped)
         return Outcome(
             noisy_moment, moments, precision / r2, path, solution.notes + choice_notes, count=noisy_moment.count
         )

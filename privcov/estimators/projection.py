@@ -8,10 +8,9 @@ import numpy as np
 
 from privcov.core.guarantees import RELATIONS, ApproxDP, ZCDP
 from privcov.core.parameters import parameter
-from privcov.estimators.base import METHODS, MethodInput, Outcome
+from privcov.estimators.base import METHODS, MethodInput, Outcome, moments_of
 from privcov.estimators.mechanisms import Mechanism, MechanismMethod
 from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
-from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import project_trace
 
 
@@ -63,12 +62,7 @@ class Projection(MechanismMethod):
         largest = noisy_moment.top  # rows of the unit ball: no trace is larger
         trace = float(np.trace(noisy_moment.matrix)) if self.trace == "released" else largest
         trace = float(np.clip(trace, 0.0, largest))
-        moments = unpack(
-            project_trace(noisy_moment.matrix, trace),
-            centre=inputs.centre,
-            row_bound=noisy_moment.row_bound,
-            n_anchors=noisy_moment.distribution.n_anchors,
-        )
+        moments = moments_of(noisy_moment, project_trace(noisy_moment.matrix, trace))
         bound = f"Projected on trace at most {trace:.4g} R^2"
         notes = (bound + (", the public anchor of the mean included." if noisy_moment.distribution.n_anchors else "."),)
         return Outcome(noisy_moment, moments, notes=notes, count=noisy_moment.count)

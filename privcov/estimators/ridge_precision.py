@@ -10,11 +10,10 @@ import numpy as np
 from privcov.core import accounting
 from privcov.core.guarantees import RELATIONS, ApproxDP, BudgetShare, ZCDP
 from privcov.core.parameters import parameter
-from privcov.estimators.base import METHODS, MethodInput, OneMeasurement, Outcome, Request
+from privcov.estimators.base import METHODS, MethodInput, OneMeasurement, Outcome, Request, moments_of
 from privcov.estimators.mechanisms import SOUND, printed_share
 from privcov.estimators.precision import fission_halves, target
 from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
-from privcov.postprocess.joint import unpack
 from privcov.postprocess.lambda_choice import fission_scores
 from privcov.postprocess.ridge import ridge_path, ridge_precision
 from privcov.postprocess.spectrum import clip_psd
@@ -102,12 +101,7 @@ class RidgePrecision(OneMeasurement):
                 f"{-below[0] / (2 * lam):.3g} / R^2 or more.",
             )
         r2 = inputs.facts.row_bound**2
-        moments = unpack(
-            repaired,
-            centre=inputs.centre,
-            row_bound=noisy_moment.row_bound,
-            n_anchors=noisy_moment.distribution.n_anchors,
-        )
+        moments = moments_of(noisy_moment, repaired)
         return Outcome(noisy_moment, moments, ridge_precision(s, lam) / r2, notes=notes, count=noisy_moment.count)
 
     def _printed(self, inputs: MethodInput) -> BudgetShare:

@@ -40,17 +40,8 @@ def _beyond(histogram: Histogram, palette: Palette) -> list[dict]:
         first, second = (bars[end] / total for bars in (histogram.first, histogram.second))
         if 100 * max(first, second) > top:
             text = f"here and beyond:<br>{percent(round(first, 3))} and {percent(round(second, 3))}"
-            notes.append(
-                note(
-                    text,
-                    palette.quiet,
-                    float(histogram.edges[end]),
-                    0.8 * top,
-                    xanchor=anchor,
-                    align=anchor,
-                    xshift=8 if end == 0 else -8,
-                )
-            )
+            beside: dict[str, Any] = {"xanchor": anchor, "align": anchor, "xshift": 8 if end == 0 else -8}
+            notes.append(note(text, palette.quiet, float(histogram.edges[end]), 0.8 * top, **beside))
     return notes
 
 

@@ -68,20 +68,10 @@ def at_ends(ends: Sequence[End], palette: Palette, height: float) -> tuple[list[
         beside: dict[str, Any] = {"xref": "paper", "xanchor": "left", "xshift": _LEADER + 4, "align": "left"}
         colour = legible(end.style.colour, palette)
         notes.append(note(text, colour, 1, at, size=SIZE, yref="paper", yanchor="middle", **beside))
-        shapes.append(
-            {
-                "type": "line",
-                "xref": "paper",
-                "xsizemode": "pixel",
-                "xanchor": 1,
-                "x0": 3,
-                "x1": _LEADER,
-                "yref": "paper",
-                "y0": end.at,
-                "y1": at,
-                "line": {"color": end.style.colour, "dash": "solid", "width": 1.4},
-            }
-        )
+        where = {"xref": "paper", "yref": "paper", "xsizemode": "pixel", "xanchor": 1}
+        ends_at = {"x0": 3, "x1": _LEADER, "y0": end.at, "y1": at}
+        look = {"color": end.style.colour, "dash": "solid", "width": 1.4}
+        shapes.append({"type": "line", **where, **ends_at, "line": look})
     widest = max((len(line) for words in lines for line in words), default=0)
     return notes, shapes, round(_LEADER + 10 + SIZE * _LETTER * widest)
 

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from privcov.core.words import safe
 from privcov.plots.errors import curves
-from privcov.plots.look import Picture, draw
+from privcov.plots.look import Picture, draw, note
 from privcov.plots.matrices import colours_of, heatmap
 from privcov.plots.palette import Palette, readable, to_hex
 
@@ -56,32 +56,12 @@ def panels(
             "constrain": "domain",
             **({} if table else {"scaleanchor": f"x{mark}"}),
         }
-        notes.append(
-            {
-                "x": 0.5,
-                "y": 1,
-                "xref": f"x{mark} domain",
-                "yref": f"y{mark} domain",
-                "xanchor": "center",
-                "yanchor": "bottom",
-                "text": safe(title),
-                "showarrow": False,
-                "font": {"size": 14, "color": palette.ink},
-            }
-        )
+        where = {"xref": f"x{mark} domain", "yref": f"y{mark} domain", "xanchor": "center", "yanchor": "bottom"}
+        notes.append(note(safe(title), palette.ink, 0.5, 1, size=14, **where))
         if table and marked_row is not None:
-            shapes.append(
-                {
-                    "type": "rect",
-                    "xref": f"x{mark}",
-                    "yref": f"y{mark}",
-                    "x0": -0.5,
-                    "x1": d - 0.5,
-                    "y0": marked_row - 0.5,
-                    "y1": marked_row + 0.5,
-                    "line": {"color": palette.ink, "width": 3},
-                }
-            )
+            frame = {"xref": f"x{mark}", "yref": f"y{mark}", "line": {"color": palette.ink, "width": 3}}
+            ends = {"x0": -0.5, "x1": d - 0.5, "y0": marked_row - 0.5, "y1": marked_row + 0.5}
+            shapes.append({"type": "rect", **frame, **ends})
         traces.append(trace)
         if numbers is not None:
             numbers.xaxis, numbers.yaxis = trace.xaxis, trace.yaxis

@@ -1,14 +1,8 @@
-"""Every colour of PrivCov, on the screen and on paper; no other file holds one.
-
-After a change run ``python -m privcov.plots.palette``, which writes the theme's into .streamlit/config.toml. Imports
-only Python's standard library, so that a bundle's script can contain it.
-"""
+"""Every colour of the figures, the pages and the reports; the widgets have theirs from .streamlit/config.toml."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -82,63 +76,13 @@ WHITE, BLACK = "#FFFFFF", "#000000"
 # Half-transparent grey, seen on the light and on the dark ground: lines in tables, frames of keys, edges of links.
 FAINT, KEY, ROW, BORDER = (f"rgba(128,128,128,{opacity})" for opacity in (".2", ".35", ".4", ".55"))
 
-_ACCENT, _RULE = "#0F6E6E", "#D8D1C3"
-_DARK_RULE = "#3B403D"
-# The theme by Streamlit's names. Information boxes and badges use its "blue": here it is the accent.
-THEME: dict[str, dict] = {
-    "light": {
-        "primaryColor": _ACCENT,
-        "backgroundColor": LIGHT.ground,
-        "secondaryBackgroundColor": "#F2EEE5",
-        "textColor": LIGHT.ink,
-        "linkColor": _ACCENT,
-        "borderColor": _RULE,
-        "codeTextColor": "#3E3A33",
-        "blueColor": _ACCENT,
-        "blueBackgroundColor": "#E3EFEC",
-        "blueTextColor": "#0B5757",
-        "chartCategoricalColors": LIGHT.lines,
-        "chartSequentialColors": (
-            *("#EAF3F1", "#D0E5E1", "#B2D5CF", "#92C3BC", "#71B0A9"),
-            *("#509C96", "#318783", "#187271", "#0F5C5C", "#0A4545"),
-        ),
-        "chartDivergingColors": (
-            *("#7F3B08", "#A8551A", "#CB7A3A", "#E3A873", "#F3D6B8"),
-            *("#C9E3DF", "#8FC3BC", "#4F9D97", "#1C7673", "#0A4F4E"),
-        ),
-        "sidebar": {"backgroundColor": "#F5F1E9", "secondaryBackgroundColor": LIGHT.ground, "borderColor": _RULE},
-    },
-    "dark": {
-        # Streamlit writes white on the accent: this is as light as white labels allow (4.5:1). Where it writes the
-        # accent on the ground, pages/common/style.py takes the colour of links instead.
-        "primaryColor": "#14847C",
-        "backgroundColor": DARK.ground,
-        "secondaryBackgroundColor": "#1C201E",
-        "textColor": DARK.ink,
-        "linkColor": "#6FD0C6",
-        "borderColor": _DARK_RULE,
-        "codeTextColor": "#D6D0C3",
-        "blueColor": DARK.good,
-        "blueBackgroundColor": "#16302E",
-        "blueTextColor": "#8ADAD2",
-        "chartCategoricalColors": DARK.lines,
-        "chartSequentialColors": (
-            *("#12302F", "#174443", "#1D5856", "#256D6A", "#308380"),
-            *("#419A95", "#5AB0AA", "#7CC5BF", "#A5DAD5", "#D3EEEB"),
-        ),
-        "chartDivergingColors": (
-            *("#F3C9A0", "#E6A56E", "#CF8043", "#A65F28", "#6B4226"),
-            *("#224947", "#2C6E6A", "#43958F", "#75BCB5", "#B5DFDA"),
-        ),
-        "sidebar": {"backgroundColor": "#090B0A", "secondaryBackgroundColor": "#1A1E1C", "borderColor": _DARK_RULE},
-    },
-}
-# Text in the accent, and the same under the pointer, where the ground is darker: on the light ground, on the dark one.
-CHOSEN = THEME["light"]["linkColor"], THEME["dark"]["linkColor"]
+# Text in the accent (linkColor of the theme), and the same under the pointer, where the ground is darker: on the light
+# ground, on the dark one.
+CHOSEN = "#0F6E6E", "#6FD0C6"
 CHOSEN_UNDER_POINTER = "#0B5A5A", CHOSEN[1]
 
 # Reports and records, in the light ink on white: lines in tables, captions, the ground of code.
-PAPER_RULE, PAPER_CAPTION, PAPER_FIELD = _RULE, "#5A544A", "#F6F2EA"
+PAPER_RULE, PAPER_CAPTION, PAPER_FIELD = "#D8D1C3", "#5A544A", "#F6F2EA"
 
 
 def channels(colour: str) -> tuple[int, ...]:
@@ -196,27 +140,3 @@ def shades(colour: int, palette: Palette) -> list[str]:
         (palette.ground, _TO_GROUND) if contrast(own, palette.ground) > _STRONG else (palette.ink, _TO_INK)
     )
     return [own, *(mixed(own, other, fraction) for fraction in fractions)]
-
-
-_MARK = "# Colours: written by `python -m privcov.plots.palette`, from privcov/plots/palette.py.\n"
-
-
-def with_theme(config: str) -> str:
-    """Return Streamlit's config.toml with the colours of `THEME` below its mark; ValueError without the mark."""
-    head, mark, _ = config.partition(_MARK)
-    if not mark:
-        raise ValueError(f"config.toml has no line {_MARK.strip()!r}; put it above the colours, which end the file.")
-    parts = [head + mark]
-    for mode, theme in THEME.items():
-        parts += [_section(f"theme.{mode}", theme), _section(f"theme.{mode}.sidebar", theme["sidebar"])]
-    return "\n".join(parts)
-
-
-def _section(name: str, colours: dict) -> str:
-    own = {key: value for key, value in colours.items() if not isinstance(value, dict)}
-    return "".join([f"[{name}]\n", *(f"{key} = {json.dumps(value)}\n" for key, value in own.items())])
-
-
-if __name__ == "__main__":
-    _path = Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml"
-    _path.write_text(with_theme(_path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -205,18 +205,18 @@ def check(private: PrivateDataset, progress: Progress | None = None) -> OwnerChe
     bounds = [(None, None)] * facts.d if facts.bounds is None else facts.bounds.tolist()
     tallies = [_Tally(name, None, *pair) for name, pair in zip(facts.columns, bounds, strict=True)]
     if private.files is not None:
-        kind_tallies = [_Tally(*entry) for entry in facts.kinds]
-        return _of_files(
-            private.name, private.files.table, kind_tallies or tallies, facts.classes, facts.missing, progress
-        )
+        table, tallies = private.files.table, [_Tally(*entry) for entry in facts.kinds] or tallies
+        named = table.label, table.person, facts.classes, facts.missing
+        return _checked(private.name, _read(table, progress), tallies, *named)
     began, rows = time.monotonic(), np.asarray(private._rows)
     for start in range(0, len(rows), _ROWS):
         for tally, line in zip(tallies, rows[start : start + _ROWS].T, strict=True):
             tally.take_numbers(np.ascontiguousarray(line))
     unlisted = 0 if private._class_of is None else int((private._class_of < 0).sum())
     nameless = 0 if private._rows_of_person is None else int((private._rows_of_person == 0).sum())
-    arguments = "labels" if facts.classes else "", unlisted, facts.person, nameless
-    return _make_check(private.name, tallies, *arguments, facts.missing, _one_id(private), began)
+    label, columns = "labels" if facts.classes else "", tuple(tally.result() for tally in tallies)
+    counts = label, unlisted, time.monotonic() - began, facts.person, nameless, facts.missing, _one_id(private)
+    return OwnerCheck(private.name, columns[0].cells, columns, *counts)
 
 
 def check_files(declaration: Declaration, paths: Paths, progress: Progress | None = None) -> OwnerCheck:
@@ -225,8 +225,8 @@ def check_files(declaration: Declaration, paths: Paths, progress: Progress | Non
     table = describe(
         paths, names, declaration.label or None, any_type=True, person=declaration.person, dialect=declaration.dialect
     )
-    arguments = declaration.classes, declaration.missing
-    return _of_files(declaration.name.strip(), table, _tallies(declaration), *arguments, progress)
+    named = table.label, table.person, declaration.classes, declaration.missing
+    return _checked(declaration.name.strip(), _read(table, progress), _tallies(declaration), *named)
 
 
 def check_upload(raw: bytes, declaration: Declaration) -> OwnerCheck:
@@ -271,18 +271,6 @@ def _tallies(declaration: Declaration) -> list[_Tally]:
     return [_Tally(c.name, None, *pair) for c, pair in zip(declaration.columns, limits, strict=True)]
 
 
-def _of_files(
-    name: str,
-    table: TableFiles,
-    tallies: list[_Tally],
-    classes: tuple[str, ...],
-    missing: str,
-    progress: Progress | None,
-) -> OwnerCheck:
-    tables = _read(table, progress)
-    return _checked(name, tables, tallies, table.label, table.person, classes, missing)
-
-
 def _read(table: TableFiles, progress: Progress | None) -> Iterator[tuple[pa.Table, Dialect]]:
     """Yield some rows of all files at a time and how their file is written, and tell the progress."""
     names = [*table.columns, *(name for name in (table.label, table.person) if name)]
@@ -321,29 +309,15 @@ def _checked(
             texts, places = ids_of(some.column(person))
             nameless += int(np.isin(places, [at for at, text in enumerate(texts) if not text]).sum())
             ids.update(islice(filter(None, (texts[at] for at in np.unique(places))), 2 if len(ids) < 2 else 0))
-    return _make_check(name, tallies, label, unlisted, person, nameless, missing, len(ids) == 1, began)
+    columns = tuple(tally.result() for tally in tallies)
+    counts = label, unlisted, time.monotonic() - began, person, nameless, missing, len(ids) == 1
+    return OwnerCheck(name, columns[0].cells, columns, *counts)
 
 
 def _one_id(private: PrivateDataset) -> bool:
     """Return whether all rows of a table in memory that have an id have the same one."""
     of_person = private._rows_of_person  # of every row how many its person has; 0 without an id
     return of_person is not None and bool(of_person.any()) and int(of_person.max()) == int((of_person > 0).sum())
-
-
-def _make_check(
-    name: str,
-    tallies: list[_Tally],
-    label: str,
-    unlisted: int,
-    person: str,
-    nameless: int,
-    missing: str,
-    lone: bool,
-    began: float,
-) -> OwnerCheck:
-    columns = tuple(tally.result() for tally in tallies)
-    seconds = time.monotonic() - began
-    return OwnerCheck(name, columns[0].cells, columns, label, unlisted, seconds, person, nameless, missing, lone)
 
 
 def _list_names(names: tuple[str, ...]) -> str:

@@ -1,15 +1,10 @@
-"""A saved study: one plan or several as a JSON text, for `read` and `run`."""
+"""A saved study: one plan or several as a JSON text, for `read`."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
 
-import pandas as pd
-
-from privcov.studies import plan as plans_module
 from privcov.studies.plan import Plan
-from privcov.studies.store import Store
 
 _SENTENCE = 300  # letters of a problem
 _FORM = "A field holds a value of the wrong form: compare it with a study that was saved."
@@ -34,17 +29,3 @@ def read(content: str | bytes) -> tuple[Plan, ...]:
             words = words if len(words) <= _SENTENCE else words[: _SENTENCE - 4] + " ..."  # it may quote the file
             raise ValueError(f"Plan {i} of {len(entries)}: {words}" if len(entries) > 1 else words) from None
     return tuple(plans)
-
-
-def run(
-    plans: Sequence[Plan],
-    progress: Callable[[int, int, list[dict]], None] | None = None,
-    store: Store | None = None,
-    *,
-    workers: int | None = None,
-) -> pd.DataFrame:
-    """Return the tidy tables of all plans in one, as `privcov.run` makes them.
-
-    progress(done, total, cell) counts over all plans.
-    """
-    return pd.concat(plans_module.tables(plans, progress, store, workers=workers), ignore_index=True)

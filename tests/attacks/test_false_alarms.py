@@ -26,7 +26,7 @@ def any_is_wrong(tests) -> bool:
     """Whether one of the four bounds of an audit misses the probability that it bounds."""
     for test in tests:
         true = [test.region.hits(np.round(x / live.GRID) * live.GRID) / len(x) for x in TRUTH]
-        if test.p_low > true[test.favoured] + 1e-4 or test.q_high < true[1 - test.favoured] - 1e-4:
+        if test.p_low > true[test.region.favoured] + 1e-4 or test.q_high < true[1 - test.region.favoured] - 1e-4:
             return True
     return False
 

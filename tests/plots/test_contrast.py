@@ -14,7 +14,7 @@ from pages.common.style import STYLE
 from privcov.plots import look, published
 from privcov.plots.errors import curves
 from privcov.plots.look import DASHES, SYMBOLS, pen, pen_of, pens_of
-from privcov.plots.palette import DARK, LIGHT, Palette, readable, shades
+from privcov.plots.palette import CHOSEN, DARK, LIGHT, Palette, readable, shades
 from privcov.plots.palette import contrast as our_contrast
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,6 +78,14 @@ def test_the_formulas_agree_with_their_sources():
     assert lab("#FFFFFF", "normal") == pytest.approx([100, 0, 0], abs=0.02)
     for matrix in VISION.values():  # grey stays grey
         assert np.asarray(matrix).sum(axis=1) == pytest.approx([1, 1, 1], abs=1e-5)
+
+
+@pytest.mark.parametrize(("mode", "palette"), [("light", LIGHT), ("dark", DARK)])
+def test_widgets_and_pictures_share_their_colours(mode, palette):
+    theme = THEME[mode]
+    assert (theme["backgroundColor"], theme["textColor"]) == (palette.ground, palette.ink)
+    assert theme["chartCategoricalColors"] == list(palette.lines)
+    assert theme["linkColor"] == CHOSEN[palette.dark]
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])

@@ -12,8 +12,8 @@ import pytest
 
 import privcov
 from privcov.studies import draws as draws_module
-from privcov.studies import saved
 from privcov.studies.cells import _List, cells
+from privcov.studies.plan import tables
 from privcov.studies.store import Store
 from tests.patience import patient
 
@@ -79,7 +79,7 @@ def test_few_draws_are_split_for_many_workers(at_once):
 
 def test_several_plans_are_the_same_too(at_once):
     plans = [plan(), plan(source_params={"d": 4}, seed=5)]
-    found = saved.run(plans, workers=2)
+    found = pd.concat(tables(plans, workers=2), ignore_index=True)
     wanted = pd.concat([privcov.run(one, workers=1) for one in plans], ignore_index=True)
     pd.testing.assert_frame_equal(found, wanted, check_exact=True)
 

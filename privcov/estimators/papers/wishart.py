@@ -12,13 +12,12 @@ import numpy as np
 from privcov.core.guarantees import ApproxDP, PureDP
 from privcov.core.parameters import parameter
 from privcov.estimators.additive import REPAIR_HELP, REPAIRS, repair
-from privcov.estimators.base import METHODS, MethodInput, Outcome
+from privcov.estimators.base import METHODS, MethodInput, Outcome, moments_of
 from privcov.estimators.glasso import TUNINGS, Glasso
 from privcov.estimators.mechanisms import SOUND, MechanismMethod, WishartNoise, mean_left_in, with_mean
 from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
 from privcov.measurements.wishart import approx_noise_as_published, approx_noise_sound, pure_noise_as_published
 from privcov.postprocess.fit import Fit
-from privcov.postprocess.joint import unpack
 
 LASSO = (
     r"\hat\Theta_\lambda=\arg\min_{\Theta\succ0}-\log|\Theta|+\mathrm{tr}(\tilde S\,\Theta)+\lambda\|\Theta\|_1,\quad "
@@ -34,12 +33,7 @@ class _WishartCov(MechanismMethod):
         """Return the moments of the repaired matrix; as published, with the mean of the noise."""
         published = inputs.calibration != "sound"
         matrix = with_mean(noisy_moment) if published else repair(noisy_moment, self.repair)
-        moments = unpack(
-            matrix,
-            centre=inputs.centre,
-            row_bound=noisy_moment.row_bound,
-            n_anchors=noisy_moment.distribution.n_anchors,
-        )
+        moments = moments_of(noisy_moment, matrix)
         return Outcome(noisy_moment, moments, notes=mean_left_in(noisy_moment) if published else ())
 
 
