@@ -1,7 +1,7 @@
 """Typed fields: the one way in which a page makes a widget from a parameter, and what belongs beside it.
 
-A widget shows a value that is kept elsewhere and writes back to it in a callback, so there is one truth and no stale
-copy. Here that value is part of the study; `pages.common.address` does the same for a setting of one page.
+A widget shows a value that is kept elsewhere, and its callback writes a change back, so no copy is stale. Here the
+value is part of the study; `pages.common.address` does the same for a setting of one page.
 """
 
 from __future__ import annotations

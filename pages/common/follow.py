@@ -30,8 +30,8 @@ def draw(
     """Let the matrix shown under ``key``, with colours from -limit to limit, follow the level of the study.
 
     The method itself makes a release at each of a few levels, from the same draw of noise; the browser draws between
-    them. Call it last: what the page shows does not wait for it. Only of at most `MAX_COLUMNS` columns. What comes
-    from a visitor's file is kept in the visit, of the last study alone. ``how`` is that of `show.released_matrix`.
+    them. Call it last: what the page shows does not wait for it. Only of at most `MAX_COLUMNS` columns. Releases
+    of a visitor's file are kept in the visit, for the last study only. ``how`` is that of `show.released_matrix`.
     """
     data, request = cached.dataset(study), (study.at(1.0), method, limit, against, how)
     if data.d > MAX_COLUMNS[METHODS.get(study.method_key(method)).target]:

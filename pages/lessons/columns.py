@@ -97,7 +97,7 @@ LESSON = Lesson(
         Option(
             "Most entries are noise only, and it drops them",
             "2d-3 of the d(d-1)/2 pairs are correlated: 7 of 10 at the left end, 3 % at the right. "
-            "There it drops some real ones too.",
+            "At the right end some real correlations are dropped too.",
             True,
         ),
     ),

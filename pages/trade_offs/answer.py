@@ -181,7 +181,7 @@ def _steps(question: Question, stop: threading.Event) -> Steps:
 
 
 def _paint(question: Question, study: Study, job: Job) -> None:
-    """Show the answer as far as it is there; before, the last one, which is dimmed."""
+    """Show the parts of the answer that are computed; before the first part, show the last answer, dimmed."""
     if job.progress.problem:
         st.error(show.as_text(job.progress.problem))
         return

@@ -94,8 +94,8 @@ class Reach:
 def reach(claim: Claim, n: int) -> Reach:
     """Return what n draws can detect in the most favourable case.
 
-    It is, of pure noise, two outcomes with the odds e^epsilon; of (epsilon, delta) and zCDP, Gaussian noise looked at
-    along the difference of the two answers.
+    For pure DP this case is two outcomes with the odds e^epsilon. For (epsilon, delta) and zCDP it is Gaussian noise,
+    projected on the difference of the two answers.
     """
     mu = math.nan if isinstance(claim, PureDP) else accounting.mu_of(claim)
 

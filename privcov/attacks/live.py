@@ -1,8 +1,8 @@
 """One audit: draw two neighbouring tables many times, learn to distinguish them on one half, test it on the other.
 
-The set that is tested is chosen on the training draws only, so the bounds of bounds.py hold on the test draws for the
-number of sets that are tested there (two), however many were tried before. With a probability of at most ``error`` a
-bound that is stated is wrong, so a mechanism that keeps its claim is accused no more often.
+The training draws alone choose the sets that are tested, so the bounds of bounds.py hold on the test draws for the two
+sets that are tested there, however many sets were tried before. A stated bound is wrong with a probability of at most
+``error``, so a mechanism that keeps its claim is accused no more often.
 
 Answers are rounded to the grid GRID before they are looked at. Unrounded, the last bits of a floating-point sum show
 from which of two numbers it was made (Mironov 2012), and then sound noise is caught as well: ``last_bits`` shows that.

@@ -1,4 +1,4 @@
-"""In words, whether a release is of use: against the answers that need no noise, the same on a page and in a report."""
+"""Whether a release is useful, in words, compared with answers without noise; the same on a page and in a report."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def _check_method(bundle_inputs: Inputs) -> None:
     """Check that the method can have made the measurement: its parameters, its noise, its anchor."""
     request, event = bundle_inputs.entry["request"], bundle_inputs.measurement.event
     method, own = request["method"], request["parameters"]
-    must(method in [card.key for card in private_methods()], "the method is none that private rows are offered")
+    must(method in [card.key for card in private_methods()], "the method is not offered for private rows")
     _check_parameters(own, METHODS.get(method))
     try:
         method_request = private_request(

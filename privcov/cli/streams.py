@@ -28,7 +28,7 @@ class Failed(ValueError):
 
 
 def begin() -> None:
-    """Prepare the streams. A closed one is opened: its number would be given to the next file, such as a ledger."""
+    """Prepare the standard streams. Open a closed one: the next file, such as a ledger, would get its number."""
     for place in (0, 1, 2):
         try:
             os.fstat(place)
@@ -122,7 +122,7 @@ def check_place(out: Path | None, option: str = "--out", required_files: Iterabl
 
 
 def check_folder(folder: Path) -> None:
-    """Raise `Failed`, before anything is computed, if no file could be put into a folder, which need not exist."""
+    """Raise `Failed`, before anything is computed, where a folder, which need not exist yet, could not take a file."""
     place = folder
     while not place.exists() and place != place.parent:
         place = place.parent

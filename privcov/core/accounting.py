@@ -88,7 +88,7 @@ def mu_of_curve(epsilon: float, delta: float) -> float:
     """Return the largest mu with delta(epsilon; mu) <= delta, rounded down.
 
     The margin of the curve is added twice, once more than in `delta_of_gaussian`, because the computed curve is not
-    monotone in its last digits. So no mu one unit in the last place smaller gives a larger delta than was asked for.
+    monotone in its last digits. So a mu that is one unit in the last place smaller still keeps the requested delta.
     """
     epsilon = checks.in_range("epsilon", epsilon, 0.0, _LARGEST_EPSILON)
     delta = _usable(delta)

@@ -44,7 +44,7 @@ _SOME = _ONE | _MANY - {"ndarray"} | {"Kind", "Column", "object"}
 def explained(called: Called) -> Called:
     """Make a call with wrong arguments list the accepted ones.
 
-    What was given is not repeated where it is a table or a list: it may be rows.
+    The message does not repeat an argument that is a table or a list, because the argument may hold rows.
     """
     if isinstance(called, type):
         called.__init__ = explained(called.__init__)  # type: ignore[misc] # of the class itself

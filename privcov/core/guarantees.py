@@ -276,7 +276,7 @@ class Neighbours:
 
     @property
     def secret(self) -> str:
-        """What somebody who knows all the rest may guess."""
+        """What an attacker who knows everything else may guess."""
         several = self.unit.startswith((ALL_ROWS, UP_TO))
         if self.key not in ("replace-one", "local"):
             return f"whether one given {'person' if several else 'row'} is in the table"

@@ -21,6 +21,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -175,6 +176,23 @@ class Centred:
     shares: np.ndarray
 
 
+class _MeanNoise(NamedTuple):
+    """What one subtracted mean does to the covariance and to its noise; letters as in the docstring of the module.
+
+    square: what is subtracted, p (m m' - tau^2 P P'). per_entry: variance that the noisy square adds to an entry, as an
+    isotropic matrix would. along, across, together, trace: as of `BlockNoise`, the first three before their roots.
+    residual: square of what shortening may leave of the mean.
+    """
+
+    square: np.ndarray
+    per_entry: float
+    along: float
+    across: float
+    together: float
+    trace: float
+    residual: float
+
+
 def centred(noisy_moment: NoisyMoment) -> Centred:
     """Return the noisy covariance of a measurement."""
     law, matrix = noisy_moment.distribution, noisy_moment.matrix
@@ -188,40 +206,55 @@ def centred(noisy_moment: NoisyMoment) -> Centred:
     means, shares, taus = _means(noisy_moment)
     values, vectors = np.linalg.eigh(block)
     signal_axes = vectors[:, values > plain.edge(d)] if std > 0 else vectors
-    covariance, residual, along_means, across, together = block.copy(), 0.0, 0.0, 0.0, 0.0
+    covariance, residual, along, across, together = block.copy(), 0.0, 0.0, 0.0, 0.0
     axes = np.zeros_like(means)
     for j, (mean, share, tau) in enumerate(zip(means, shares, taus, strict=True)):
-        along, flat = signal_axes, signal_axes.shape[1]
-        sure = along @ (along.T @ mean)
-        if tau > 0 and sure @ sure <= 2 * flat * tau**2:  # a rare class, whose mean is noise along them too
-            along, flat, sure = vectors[:, :0], 0, np.zeros(d)
-        other = mean - sure
         axes[j] = share * tau * mean
-        square = float(other @ other)
-        shorter = max(1 - max(d - flat - 2, 0) * tau**2 / square, 0.0) if square > 0 else 0.0
-        means[j] = shrunk_mean = sure + shorter * other
-        covariance -= share * (np.outer(shrunk_mean, shrunk_mean) - tau**2 * (along @ along.T))
-        # What follows is noise of the subtracted square, spread over the entries as that of an isotropic matrix.
-        size, free = max(float(mean @ mean) - d * tau**2, 0.0), flat + shorter**2 * (d - flat)
-        per_entry = share**2 * tau**2 * (2 * size * (free + 1) + tau**2 * free * (free + 1)) / (d * (d + 1))
-        rest += d * (d - 1) * per_entry
-        own = own + 2 * per_entry
-        # Along a visible mean m the error e of its length adds 2 m (m'e) / |m| to one eigenvalue; beside it, m q e'.
-        length, swing = float(sure @ sure), (2 * CLEAR * share * tau) ** 2
-        along_means += swing * length
-        across += (share * tau * shorter) ** 2 * length * (d - flat)
-        together += swing * float(np.sum(sure**4)) / length if length > 0 else 0.0
-        trace += share**2 * tau**2 * (4 * size + 2 * tau**2 * free)
-        # |m|^2 of the rest is at most u, one standard deviation up; shortening took q^2 |v|^2 of it.
-        squared_norm = max(square - (d - flat) * tau**2, 0.0)
-        most = squared_norm + tau * math.sqrt(4 * squared_norm + 2 * (d - flat) * tau**2)
-        residual += share**2 * max(most - shorter**2 * square, 0.0) ** 2
+        effect = _shorten_mean(mean, share, tau, signal_axes)
+        covariance -= effect.square
+        rest += d * (d - 1) * effect.per_entry
+        own = own + 2 * effect.per_entry
+        along += effect.along
+        across += effect.across
+        together += effect.together
+        trace += effect.trace
+        residual += effect.residual
     std = math.sqrt((rest + float(own.sum())) / (d * (d + 1)))
     # What is left of |m|^2 is on the diagonal in squares of m_a: sqrt(3 / d) of it long, if its direction is Gaussian.
-    reach = math.sqrt(along_means), math.sqrt(across), math.sqrt(together + 3 * residual / d)
+    reach = math.sqrt(along), math.sqrt(across), math.sqrt(together + 3 * residual / d)
     rest, own = rest + residual * (d - 1) / d, own + residual / d**2
-    return Centred(
-        covariance, BlockNoise(rest, own, trace + residual, std, gaussian, *reach, axes, residual), means, shares
+    noise = BlockNoise(rest, own, trace + residual, std, gaussian, *reach, axes, residual)
+    return Centred(covariance, noise, means, shares)
+
+
+def _shorten_mean(mean: np.ndarray, share: float, tau: float, signal_axes: np.ndarray) -> _MeanNoise:
+    """Shorten one noisy mean in place, and return the effect of subtracting its square.
+
+    share: p, the fraction of the rows. tau: standard deviation of the noise on a coordinate of the mean. signal_axes:
+    P, the eigenvectors along which a mean is kept.
+    """
+    d, kept = len(mean), signal_axes.shape[1]
+    visible = signal_axes @ (signal_axes.T @ mean)
+    if tau > 0 and visible @ visible <= 2 * kept * tau**2:  # a rare class, whose mean is noise along the axes too
+        signal_axes, kept, visible = signal_axes[:, :0], 0, np.zeros(d)
+    other = mean - visible
+    square = float(other @ other)
+    factor = max(1 - max(d - kept - 2, 0) * tau**2 / square, 0.0) if square > 0 else 0.0
+    mean[:] = visible + factor * other  # in place, so `mean` below is the shortened one
+    size, free = max(float(mean @ mean) - d * tau**2, 0.0), kept + factor**2 * (d - kept)
+    # Along a visible mean m the error e of its length adds 2 m (m'e) / |m| to one eigenvalue; beside it, m q e'.
+    length, swing = float(visible @ visible), (2 * CLEAR * share * tau) ** 2
+    # |m|^2 of the rest is at most u, one standard deviation up; shortening took q^2 |v|^2 of it.
+    estimated = max(square - (d - kept) * tau**2, 0.0)
+    most = estimated + tau * math.sqrt(4 * estimated + 2 * (d - kept) * tau**2)
+    return _MeanNoise(
+        square=share * (np.outer(mean, mean) - tau**2 * (signal_axes @ signal_axes.T)),
+        per_entry=share**2 * tau**2 * (2 * size * (free + 1) + tau**2 * free * (free + 1)) / (d * (d + 1)),
+        along=swing * length,
+        across=(share * tau * factor) ** 2 * length * (d - kept),
+        together=swing * float(np.sum(visible**4)) / length if length > 0 else 0.0,
+        trace=share**2 * tau**2 * (4 * size + 2 * tau**2 * free),
+        residual=share**2 * max(most - factor**2 * square, 0.0) ** 2,
     )
 
 

@@ -162,7 +162,7 @@ class MethodInput:
 
     @property
     def n(self) -> int:
-        """The public number of rows; raises OtherSteps where n is not public."""
+        """The public number of rows; raises NotOneMeasurement where n is not public."""
         if self.facts.n is None:
             raise NotOneMeasurement("The number of rows is not public.")
         return self.facts.n
@@ -174,7 +174,7 @@ class MethodInput:
 
     @property
     def dataset(self) -> Dataset:
-        """The rows, for a method with measurements of its own; raises OtherSteps where they are private."""
+        """The rows, for a method that measures them itself; raises NotOneMeasurement where the rows are private."""
         if self.rows is None:
             raise NotOneMeasurement(
                 "Private rows are measured once, by the exact measurement, and never handed to a method."
@@ -217,26 +217,26 @@ class Method(Checked):
     card: MethodCard
 
     def run(self, inputs: MethodInput) -> Outcome:
-        """Measure under ``ask.guarantee``, which is split once, and post-process.
+        """Measure under ``inputs.guarantee``, which is split once, and post-process.
 
-        The result keeps ``ask.guarantee`` under ``ask.relation`` where ``ask.calibration`` is "sound"; at most the
-        whole guarantee is spent. ValueError for what the method cannot do.
+        A run spends at most the whole guarantee. With the calibration "sound" the result keeps ``inputs.guarantee``
+        under ``inputs.relation``. Raises ValueError for what the method cannot do.
         """
         raise NotImplementedError
 
     def request(self, inputs: MethodInput) -> Request:
         """Return the one measurement of the moment matrix that this method needs, before a row is read.
 
-        OtherSteps where the method measures the rows in other steps; NothingMeasured where it measures nothing.
+        Raises NotOneMeasurement where the method needs other measurements, NothingMeasured where it reads no rows.
         """
         raise NotOneMeasurement(
             f"{self.card.label} looks at the rows in other steps than one measurement of the moments."
         )
 
     def finish(self, inputs: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
-        """Compute the result from what was measured for `request`; OtherSteps where the method needs more.
+        """Compute the result from the measurement that `request` asked for; this is post-processing.
 
-        It is post-processing.
+        Raises NotOneMeasurement where the method needs more than that measurement.
         """
         raise NotOneMeasurement(f"{self.card.label} does not work from one measurement of the moments.")
 

@@ -121,7 +121,7 @@ class ReleaseAnswers:
 
     @property
     def groupings(self) -> tuple[str, ...]:
-        """What `group_means` takes: columns that are declared with two values, categories, and each of their levels."""
+        """The names that `group_means` takes: columns declared with two values, categories, and their levels."""
         block_items = self._moments.blocks.items()
         levels = ((name, *(self.columns[j] for j in block if len(block) > 1)) for name, block in block_items)
         return tuple(name for group_names in levels for name in group_names if name)

@@ -135,7 +135,7 @@ LOWER, HIGHER, STEP = range(3)
 
 
 def by_column(moments: UnbiasedMoments, by: int, level: float) -> list[Intervals]:
-    """Return, for every column, the mean in the group with the lower value of ``by``, in the other, and the difference.
+    """Return the means of every column in the groups with the lower and the higher value of ``by``, and the difference.
 
     In working units, as derived in the docstring of the module.
     """

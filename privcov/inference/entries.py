@@ -86,35 +86,52 @@ def means(moments: UnbiasedMoments, level: float) -> Intervals:
 
 def variances(moments: UnbiasedMoments, level: float, kurtosis: float) -> Intervals:
     """Return the interval of every variance, in working units."""
-    diagonal = np.diag(moments.covariance)
+    diagonal, two, largest = np.diag(moments.covariance), moments.span > 0, moments.span**2 / 4
     noise, rows = np.diag(_entry_noise(moments)), moments.rows * np.diag(_shares(moments))
-    two, square, short = moments.span > 0, moments.span**2, moments.shortened
-    linear = np.where(short, moments.reach, square) / rows
-    part = np.where(short, 0.0, np.where(two, -4.0, 2 + 3 * kurtosis)) / rows
-    on = np.where(two, np.clip(diagonal, 0.0, square / 4), np.maximum(diagonal, 0.0))
-    z = moments.z(level, noise, linear * on + part * on**2, moments.law.excess(1.0, 1.0))
-    a = np.maximum(1 - z * z * part, 1e-9)
-    middle = diagonal + z * z * linear / 2
-    root = np.sqrt(np.maximum(middle**2 - a * (diagonal**2 - z * z * noise), 0.0))
-    low, high = np.maximum((middle - root) / a, 0.0), (middle + root) / a
-    high = np.where(two, np.minimum(high + z * z * on / rows, square / 4), high)
+    # The sampling variance of a variance v is linear v + quadratic v^2: see the docstring of the module.
+    linear = np.where(moments.shortened, moments.reach, moments.span**2) / rows
+    quadratic = np.where(moments.shortened, 0.0, np.where(two, -4.0, 2 + 3 * kurtosis)) / rows
+    inside = np.where(two, np.clip(diagonal, 0.0, largest), np.maximum(diagonal, 0.0))
+    z = moments.z(level, noise, linear * inside + quadratic * inside**2, moments.law.excess(1.0, 1.0))
+    low, high = _variance_ends(diagonal, noise, linear, quadratic, z)
+    high = np.where(two, np.minimum(high + z * z * inside / rows, largest), high)
     reason = np.where(np.isnan(diagonal), TOO_FEW, np.where(high > 0, 0, NO_VARIANCE))
-    estimate, high = (
-        np.where(two, np.minimum(diagonal, square / 4), diagonal),
-        np.maximum(high, 0.0),
-    )  # two values vary no more
+    estimate = np.where(two, np.minimum(diagonal, largest), diagonal)  # a column of two values varies no more
+    high = np.maximum(high, 0.0)
     if moments.two is not None and moments.mean is not None:
-        mean = means(moments, level)
-        m, *ends = (_of_mean(moments, x) for x in (mean.estimate, mean.low, mean.high))
-        middle = (mean.low - moments.two.low < moments.span / 2) & (mean.high - moments.two.low > moments.span / 2)
-        most = np.where(middle, square / 4, np.maximum(*ends))
-        low = np.where(moments.exact, np.minimum(*ends), np.where(two, np.minimum(low, most), low))
-        high = np.where(moments.exact, most, np.where(two, np.minimum(high, most), high))
-        # Between the two values E (x - a)(b - x) >= 0, so no column varies more than two values of its mean.
-        estimate = np.where(moments.exact, m, np.where(two, np.minimum(np.clip(estimate, low, high), m), estimate))
-        low = np.minimum(low, np.where(two, estimate, low))
+        estimate, low, high = _bounded_by_mean(moments, level, estimate, low, high)
         reason = np.where(two & (reason != TOO_FEW), 0, reason)
     return Intervals(estimate, low, high, reason).without_intervals(moments.unknown)
+
+
+def _variance_ends(
+    diagonal: np.ndarray, noise: np.ndarray, linear: np.ndarray, quadratic: np.ndarray, z: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of all v >= 0 with (diagonal - v)^2 <= z^2 (noise + linear v + quadratic v^2)."""
+    leading = np.maximum(1 - z * z * quadratic, 1e-9)
+    middle = diagonal + z * z * linear / 2
+    root = np.sqrt(np.maximum(middle**2 - leading * (diagonal**2 - z * z * noise), 0.0))
+    return np.maximum((middle - root) / leading, 0.0), (middle + root) / leading
+
+
+def _bounded_by_mean(
+    moments: UnbiasedMoments, level: float, estimate: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (estimate, low, high) of the variances, those of columns of two values bounded by their means.
+
+    Between the two values E (x - a)(b - x) >= 0, so such a column varies at most as much as two values of its mean.
+    """
+    assert moments.two is not None, "checked by the caller"
+    two, largest, mean = moments.span > 0, moments.span**2 / 4, means(moments, level)
+    by_mean, *ends = (_of_mean(moments, x) for x in (mean.estimate, mean.low, mean.high))
+    below, above = mean.low - moments.two.low, mean.high - moments.two.low
+    holds_middle = (below < moments.span / 2) & (above > moments.span / 2)
+    most = np.where(holds_middle, largest, np.maximum(*ends))
+    low = np.where(moments.exact, np.minimum(*ends), np.where(two, np.minimum(low, most), low))
+    high = np.where(moments.exact, most, np.where(two, np.minimum(high, most), high))
+    clipped = np.minimum(np.clip(estimate, low, high), by_mean)
+    estimate = np.where(moments.exact, by_mean, np.where(two, clipped, estimate))
+    return estimate, np.minimum(low, np.where(two, estimate, low)), high
 
 
 def _of_mean(moments: UnbiasedMoments, mean: np.ndarray) -> np.ndarray:
@@ -147,36 +164,45 @@ def covariances(moments: UnbiasedMoments, level: float, kurtosis: float) -> Inte
 
 def correlations(moments: UnbiasedMoments, level: float, kurtosis: float, tested: bool = True) -> Intervals:
     """Return every correlation's interval (Fieller 1954; noise derived above and in forms.py), with a test of zero."""
-    covariance, law, n = moments.covariance, moments.law, moments.rows * _shares(moments)
-    on = np.nan_to_num(np.diag(covariance))
-    least = moments.z(level, np.diag(_entry_noise(moments)), 0 * on, law.excess(1.0, 1.0))
-    weak = on <= least * np.sqrt(np.diag(_entry_noise(moments)))
-    safe = np.where(on > 0, on, 1.0)
-    a = np.sqrt(safe[None, :] / safe[:, None])
-    g = np.sqrt(np.outer(safe, safe))
-    noise = _correlation_noise(moments, a)
-    zero = noise[0]
-    two = moments.span > 0
+    covariance, law = moments.covariance, moments.law
+    diagonal, two = np.nan_to_num(np.diag(covariance)), moments.span > 0
+    diagonal_noise = np.diag(_entry_noise(moments))
+    least = moments.z(level, diagonal_noise, 0 * diagonal, law.excess(1.0, 1.0))
+    weak = diagonal <= least * np.sqrt(diagonal_noise)
+    safe = np.where(diagonal > 0, diagonal, 1.0)
+    stds_product = np.sqrt(np.outer(safe, safe))  # g of the docstring of the module
+    noise = _correlation_noise(moments, np.sqrt(safe[None, :] / safe[:, None]))
     plain = 1 + np.where(two[:, None] | two[None, :], 0.0, kurtosis)
-    sampling = np.where(_either_short(moments), _product_bound(moments, on), plain * g * g + _few(moments)) / n
-    one, p = _one_entry(moments), None
-    if tested:
-        p = tail(np.nan_to_num(covariance), zero - one + sampling, one, _shape(moments))
-    own = _correlation_sampling(moments, plain)
-    z = moments.z(level, zero, g * g * own(np.clip(np.nan_to_num(covariance) / g, -1, 1)), law.excess(1.0, 0.0))
-    estimate, low, high = fieller(covariance, g, noise, own, z)
+    sampling_at = _correlation_sampling(moments, plain)
+    p = _no_correlation_p_value(moments, diagonal, plain * stds_product * stds_product, noise[0]) if tested else None
+    r = np.clip(np.nan_to_num(covariance) / stds_product, -1, 1)
+    z = moments.z(level, noise[0], stds_product * stds_product * sampling_at(r), law.excess(1.0, 0.0))
+    estimate, low, high = fieller(covariance, stds_product, noise, sampling_at, z)
     reason = np.where(weak[:, None] | weak[None, :], NO_VARIANCE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
     reason = np.where(np.isnan(covariance), TOO_FEW, reason)
     # A quotient of noise is anywhere in [-1, 1], often at an end; no test can call it real.
     estimate, p = np.where(reason > 0, np.nan, estimate), None if p is None else np.where(reason > 0, np.nan, p)
-    if (same := moments.same_column).any() and moments.mean is not None:
-        own = np.sqrt(np.maximum(variances(moments, level, kurtosis).estimate, 1e-300))
-        r = np.clip(_of_levels(moments, level)[0] / np.outer(own, own), -1.0, 0.0)
-        estimate = np.where(same & ~np.isnan(covariance), r, estimate)
+    same = moments.same_column
+    if same.any() and moments.mean is not None:
+        stds = np.sqrt(np.maximum(variances(moments, level, kurtosis).estimate, 1e-300))
+        of_levels = np.clip(_of_levels(moments, level)[0] / np.outer(stds, stds), -1.0, 0.0)
+        estimate = np.where(same & ~np.isnan(covariance), of_levels, estimate)
     intervals = Intervals(estimate, low, high, reason, p)
-    return intervals.without_intervals(moments.unknown[:, None] | moments.unknown[None, :]).without_intervals(
-        same, ONE_COLUMN
-    )
+    intervals = intervals.without_intervals(moments.unknown[:, None] | moments.unknown[None, :])
+    return intervals.without_intervals(same, ONE_COLUMN)
+
+
+def _no_correlation_p_value(
+    moments: UnbiasedMoments, diagonal: np.ndarray, product: np.ndarray, noise: np.ndarray
+) -> np.ndarray:
+    """Return the p-value of no correlation for every pair.
+
+    product: (1 + k) c_ii c_jj. noise: N(A_0), of which a single entry's draw has the exact law of one number.
+    """
+    rows = moments.rows * _shares(moments)
+    sampling = np.where(_either_short(moments), _product_bound(moments, diagonal), product + _few(moments)) / rows
+    one = _one_entry(moments)
+    return tail(np.nan_to_num(moments.covariance), noise - one + sampling, one, _shape(moments))
 
 
 def correlation_variances(moments: UnbiasedMoments, r: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

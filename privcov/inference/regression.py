@@ -44,6 +44,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -133,7 +134,7 @@ def _inverse(covariance: np.ndarray, off: float) -> tuple[np.ndarray | None, flo
 
 
 def least_ridge(moments: UnbiasedMoments, target: int, on: list[int]) -> float:
-    """Return the smallest ridge with which there are slopes: 0 where there are without one."""
+    """Return the smallest ridge with which slopes can be computed, 0 where none is needed."""
     part, c = _part(moments, [target, *on]), moments.covariance[np.ix_(on, on)]
     if _inverse(c, part.square)[0] is not None:
         return 0.0
@@ -204,63 +205,83 @@ def _expected_response(
     sampling = residual / n
     if away.any():
         w = np.concatenate([[0.0], away])
-        std, reason = _slope(part, p, e, w, n, level, ridge, moments, most)[3::2]
-        if reason:
-            return estimate, np.nan, reason
+        slope = _slope(part, p, e, w, n, level, ridge, moments, most)
+        if slope.reason:
+            return estimate, np.nan, slope.reason
         v = p @ w
         both = float(v @ rest) * float(m @ rest) + float(rest @ rest) * float(v @ m)
-        apart = noise + std * std
+        apart = noise + slope.std * slope.std
         noise = max(apart - 2 * law.mean * both, apart / 4)  # at noisy slopes both may be too large
     z = float(moments.z(level, np.array(noise), np.array(sampling), 0.0))
     return estimate, z * np.sqrt(max(noise + sampling, 0.0)), 0
 
 
+class _SlopeAnswer(NamedTuple):
+    """One slope in working units: its interval, standard error, p-value of no slope, and position in `REASONS`."""
+
+    estimate: float
+    low: float
+    high: float
+    std: float
+    p_value: float
+    reason: int
+
+
 def _slope(
     part: _Part, p: np.ndarray, e: np.ndarray, w: np.ndarray, n: float, level: float, ridge: float,
     moments: UnbiasedMoments, most: float,
-) -> tuple[float, float, float, float, float, int]:  # fmt: skip
-    """Return (estimate, low, high, standard error, p-value, reason) of a sum w of slopes.
+) -> _SlopeAnswer:  # fmt: skip
+    """Return the answer on a sum w of slopes; letters as in the docstring of the module.
 
-    ``most``: a variance in place of s, or 0.
+    ``most``: a bound that takes the place of the residual variance s, or 0 for none.
     """
-    law, c, now = part.law, part.covariance, -float(w @ e)
+    law, covariance, fitted = part.law, part.covariance, -float(w @ e)
     turned = p @ w
-    size = 1 / float(w @ turned)
-    v, q = turned * size, p - np.outer(turned, turned) * size
-    h, g = part.bias(v, v, q), part.bias(v, e, q)
-    trace, norm = float(np.trace(q)), float(np.sum(q * q))
-    rest = len(e) - 2
+    inverse_size = 1 / float(w @ turned)
+    v, q = turned * inverse_size, p - np.outer(turned, turned) * inverse_size
+    bias_vv, bias_ve = part.bias(v, v, q), part.bias(v, e, q)
+    trace, squared_norm, held = float(np.trace(q)), float(np.sum(q * q)), len(e) - 2
 
     def variance(step: float) -> float:
+        """Return V at this step from the fitted slope."""
         residual = e - step * v
-        w, s = float(v @ c @ v) + h, float(residual @ c @ residual) + part.bias(residual, residual, q)
-        w, s = max(w, 0.0), most or max(s, 0.0)
+        regressor_variance = max(float(v @ covariance @ v) + bias_vv, 0.0)
+        residual_variance = most or max(float(residual @ covariance @ residual) + part.bias(residual, residual, q), 0.0)
         vv, ee, ve = float(v @ v), float(residual @ residual), float(v @ residual)
-        across = float(v @ c @ residual) if ridge else 0.0  # without a ridge it is zero in the population
-        second = part.square**2 * (vv * ee + ve * ve) * norm + part.square * (vv * s + ee * w) * trace / n
-        return part.noise(_mixed(v, residual)) + (w * s + across**2) / n + second + rest * w * s / n**2
+        across = float(v @ covariance @ residual) if ridge else 0.0  # without a ridge it is zero in the population
+        second = part.square**2 * (vv * ee + ve * ve) * squared_norm
+        second = second + part.square * (vv * residual_variance + ee * regressor_variance) * trace / n
+        sampling = (regressor_variance * residual_variance + across**2) / n
+        noise = part.noise(_mixed(v, residual))
+        return noise + sampling + second + held * regressor_variance * residual_variance / n**2
 
-    # V is a quadratic in the step: three values give it, taken at a step of the interval's own size.
-    slope_of_g = size + h
+    slope_of_g = inverse_size + bias_vv
     if slope_of_g <= 0:
-        return now, np.nan, np.nan, np.nan, np.nan, NO_END
-    centre = g / slope_of_g
-    middle = variance(centre)
-    own = max(np.sqrt(middle) / slope_of_g, 1e-12)
-    up, down = variance(centre + own), variance(centre - own)
-    second, first = (up + down - 2 * middle) / 2 / own**2, (up - down) / 2 / own
+        return _SlopeAnswer(fitted, np.nan, np.nan, np.nan, np.nan, NO_END)
+    centre = bias_ve / slope_of_g
+    estimate = fitted + centre
+    # V is a quadratic in the step: three values give it, taken at a step of the interval's own size.
+    at_centre = variance(centre)
+    std = max(np.sqrt(at_centre) / slope_of_g, 1e-12)
+    up, down = variance(centre + std), variance(centre - std)
+    curvature, lean = (up + down - 2 * at_centre) / 2 / std**2, (up - down) / 2 / std
     noise = part.noise(_mixed(v, e - centre * v))
-    z = float(moments.z(level, np.array(noise), np.array(middle - noise), _excess(law, v, e - centre * v)))
-    a, b, d = slope_of_g**2 - z * z * second, z * z * first, z * z * middle
-    start = now + centre
+    z = float(moments.z(level, np.array(noise), np.array(at_centre - noise), _excess(law, v, e - centre * v)))
+    a, b, c = slope_of_g**2 - z * z * curvature, z * z * lean, z * z * at_centre
     if a <= 0:
-        return start, np.nan, np.nan, np.nan, np.nan, NO_END
-    root = np.sqrt(max(b * b + 4 * a * d, 0.0))
-    at_zero, part_of_noise = variance(-now), part.noise(_mixed(v, e + now * v))
-    shape = 3 / max(_excess(law, v, e + now * v), 1e-9)
-    line, normal, mixed = np.array([[start * slope_of_g], [max(at_zero - part_of_noise, 0.0)], [part_of_noise]])
-    p_value = float(tail(line, normal, mixed, shape)[0])
-    return start, start + (b - root) / (2 * a), start + (b + root) / (2 * a), own, p_value, 0
+        return _SlopeAnswer(estimate, np.nan, np.nan, np.nan, np.nan, NO_END)
+    root = np.sqrt(max(b * b + 4 * a * c, 0.0))
+    low, high = estimate + (b - root) / (2 * a), estimate + (b + root) / (2 * a)
+
+    # The test of no slope is that of g at the step to zero.
+    residual_at_zero = e + fitted * v
+    noise_at_zero = part.noise(_mixed(v, residual_at_zero))
+    other_at_zero = max(variance(-fitted) - noise_at_zero, 0.0)
+    shape = 3 / max(_excess(law, v, residual_at_zero), 1e-9)
+    p_value = float(
+        tail(np.array([estimate * slope_of_g]), np.array([other_at_zero]), np.array([noise_at_zero]), shape)[0]
+    )
+    return _SlopeAnswer(estimate, low, high, std, p_value, 0)
 
 
 def _r_squared(

@@ -174,7 +174,7 @@ class UnbiasedMoments:
 
     @property
     def reach(self) -> np.ndarray:
-        """The largest square that the deviation of a column of two values from its mean can have; 0 for others."""
+        """Largest squared deviation from the mean of a column of two values; 0 for other columns."""
         if self.two is None:
             return np.zeros(self.d)
         below = np.nan_to_num(self.centre) - self.two.low
@@ -195,9 +195,10 @@ class UnbiasedMoments:
         """Return the release as that of n / (1 + k) Gaussian rows, for elliptical ones of excess kurtosis 3 k.
 
         Answers that do not change with the scale of all columns together, as correlations given others, slopes, R
-        squared and loadings, have the same sampling error (Tyler 1983). Columns of two values have none of these
-        answers without a kurtosis that is at least their own, nor where two of them are strongly related: no kurtosis
-        makes these elliptical (at r = .89 and 3 % each, it covered a partial correlation in .84 of 200 releases).
+        squared and loadings, have the same sampling error (Tyler 1983). Columns of two values have these answers
+        only with a kurtosis that is at least their own, and only where no two of them are strongly related. Two such
+        columns are elliptical under no kurtosis (at r = .89 and shares of 3 %, the intervals of a partial correlation
+        covered it in .84 of 200 releases).
         """
         if not kurtosis:
             return self

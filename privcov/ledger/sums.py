@@ -156,7 +156,7 @@ class Account:
 
 
 def unit_of(request: Mapping) -> str:
-    """Return who is protected by a release that is asked for, and whether n is public; "" without facts."""
+    """Return whom a requested release protects, and whether n is public; "" for a request without facts."""
     facts = request.get("facts")
     if not isinstance(facts, Mapping):
         return ""
@@ -168,7 +168,7 @@ def unit_of(request: Mapping) -> str:
 
 
 def allows_more(limit: Guarantee, before: Guarantee) -> bool:
-    """Return whether a limit may allow something that the one before did not: releases with all of it at once."""
+    """Return whether a limit allows a release that the limit before refused: one that spends all of the new limit."""
     if limit == before:
         return False
     whole = (PureDP(limit.epsilon), ZCDP(float(cost_of(limit).amount))) if isinstance(limit, ApproxDP) else (limit,)
@@ -178,8 +178,8 @@ def allows_more(limit: Guarantee, before: Guarantee) -> bool:
 def _down(amount: Fraction) -> str:
     """Return six digits, rounded down.
 
-    An amount that is below such a number by no more than the rounding of a double, as 1 - 0.1 may be, is shown as that
-    number. This is for display only: whether a release fits is decided with the exact numbers.
+    An amount that lies below a number of six digits by no more than the rounding of a double, as 1 - 0.1 may, is shown
+    as that number. This is for display only: whether a release fits is decided with the exact numbers.
     """
     cut = Context(prec=6, rounding=ROUND_FLOOR)
     upper = amount * (1 + Fraction(1, 2**48))

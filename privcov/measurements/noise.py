@@ -1,4 +1,4 @@
-"""Distributions of symmetric noise matrices: a draw is a unit draw times the scale, so a seed fixes its pattern."""
+"""Distributions of symmetric noise matrices: a seed fixes the pattern of a draw, and the scale multiplies it."""
 
 from __future__ import annotations
 
@@ -47,8 +47,9 @@ class NoiseDistribution:
     of the group of every column, from 0 on, and the weight of every group, above 0, for "free-groups".
 
     n_anchors: 0, 1 (the mean), or the number of classes (their sums). Anchors come last, with off-diagonal noise. Where
-    they meet, the off-diagonal is zero in every data set and gets none; the diagonal holds counts, with diagonal noise,
-    less its mean where n is public, because the counts add up to n. corner: whether that sum must be hidden too.
+    anchors meet, the off-diagonal entries are zero in every data set and get no noise. The diagonal entries hold counts
+    and get diagonal noise; where n is public, the mean of this noise is subtracted, because the counts add up to n.
+    corner: whether the sum of the counts must be hidden too.
     """
 
     shape: str
@@ -193,7 +194,7 @@ class NoiseDistribution:
 
     @property
     def std_of_one_draw(self) -> float:
-        """Standard deviation, at scale 1, of one number of the distribution that entries are made of."""
+        """Standard deviation at scale 1 of one drawn number: sqrt(2) for Laplace noise, else 1."""
         return np.sqrt(2.0) if self.shape == "laplace" else 1.0
 
     @property
@@ -213,7 +214,7 @@ class NoiseDistribution:
 
     @property
     def own_std(self) -> float | np.ndarray:
-        """What `diagonal_std` is where all diagonal entries have the same noise, else `diagonal_stds`."""
+        """`diagonal_std` where all diagonal entries have the same noise, else `diagonal_stds`."""
         stds = self.diagonal_stds
         return self.diagonal_std if (stds == stds[0]).all() else stds
 
@@ -244,7 +245,7 @@ class NoiseDistribution:
 
     @property
     def count_std(self) -> float:
-        """Standard deviation of the noise where an anchor meets itself, as it is drawn; the counts are there."""
+        """Standard deviation, as drawn, of the noise on the diagonal entry of an anchor, which holds a count."""
         if self.shape == COUPLED:
             return float(self.scale * np.sqrt(sum(coupled_moments(self.dimension + self.measured))))
         one = self.unit_off_diagonal_std * np.sqrt(2) if self.shape in WISHART else self.std_of_one_draw
@@ -297,7 +298,7 @@ class NoiseDistribution:
 
     @property
     def edge(self) -> float:
-        """Where the noise spectrum ends for large d.
+        """Upper end of the spectrum of the noise for large d.
 
         Semicircle: 2 sqrt(d) off-diagonal standard deviations. Additive Wishart (Marchenko-Pastur):
         C (sqrt(m) + sqrt(d))^2 - m C. Difference of two with m = d: 3.33 d C, the end of their free convolution.

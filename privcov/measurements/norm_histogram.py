@@ -46,7 +46,7 @@ SEARCH_SHARE = 0.05  # of the guarantee
 class RowBoundSearch:
     """What a search for a row bound published: noisy counts of the rows per bin, and how often R^2 was halved.
 
-    steps: of a count, in one row.
+    steps: the number of steps of a count that make one row.
     """
 
     counts: tuple[float, ...]
@@ -60,7 +60,7 @@ class RowBoundSearch:
         return 2.0 ** (-self.halvings / 2)
 
     def longer(self, rows: float) -> str:
-        """Return which part of so many rows the new bound shortens, with two standard deviations of its noise."""
+        """Return the share of the rows that the new bound shortens, with two standard deviations of its noise."""
         part = math.fsum(self.counts[: self.halvings]) / self.steps / max(rows, 1.0)
         std = self.event.scale * (math.sqrt(2) if self.event.mechanism == "laplace" else 1.0)
         doubt = 2 * std * math.sqrt(self.halvings) / self.steps / max(rows, 1.0)
@@ -80,7 +80,7 @@ def exact_histogram(dataset: Dataset) -> np.ndarray:
 
 
 def visible(std: float, *, laplace: bool) -> float:
-    """Return the count from which a bin is visible, whose noise has this standard deviation."""
+    """Return the smallest count at which a bin is visible, given the standard deviation of its noise."""
     return (5.0 if laplace else 3.0) * std
 
 
@@ -89,23 +89,33 @@ def halvings(counts: Sequence[float] | np.ndarray, std: float, n: float | None, 
 
     std: of the noise on a count. n: number of rows, None where it is not public. noise: N of the docstring above.
     """
-    c, least = np.asarray(counts, dtype=np.float64), visible(std, laplace=laplace)
-    rows = max(float(c.sum()), 1.0) if n is None else n
-    full = c > least
-    accounted = float(c[full].sum())
-    if accounted < rows / 2 or rows / 2 < least or not full.any():
+    counts, threshold = np.asarray(counts, dtype=np.float64), visible(std, laplace=laplace)
+    rows = max(float(counts.sum()), 1.0) if n is None else n
+    is_visible = counts > threshold
+    visible_rows = float(counts[is_visible].sum())
+    if not is_visible.any() or visible_rows < rows / 2 or rows / 2 < threshold:
         return 0
-    last = int(np.flatnonzero(full)[-1])
-    c, hidden = c[:last].copy(), ~full[:last]
-    if m := int(hidden.sum()):
-        together, part = float(c[hidden].sum()), np.maximum(c[hidden], 0.0)
-        if together > 2 * std * math.sqrt(m):
-            c[hidden] = together * part / part.sum()
-        else:
-            c[hidden] = min(max(rows - accounted, 0.0) / m, std / 10)
-    k = np.arange(last + 1)
-    losses = [float(c[:m] @ (2.0 ** -(k[:m] + 0.5) - 2.0**-m)) for m in k]
-    return int(np.argmin(1.5 * np.array(losses) + noise * 2.0**-k))
+    last = int(np.flatnonzero(is_visible)[-1])
+    filled = _fill_hidden_bins(counts[:last], ~is_visible[:last], rows - visible_rows, std)
+    candidates = np.arange(last + 1)
+    losses = [float(filled[:k] @ (2.0 ** -(candidates[:k] + 0.5) - 2.0**-k)) for k in candidates]
+    return int(np.argmin(1.5 * np.array(losses) + noise * 2.0**-candidates))
+
+
+def _fill_hidden_bins(counts: np.ndarray, hidden: np.ndarray, unaccounted: float, std: float) -> np.ndarray:
+    """Return the counts with those of the hidden bins replaced: by their noisy sum where it is clear, else by a bound.
+
+    unaccounted: number of rows that the visible bins do not hold. std: of the noise on a count.
+    """
+    filled, number = counts.copy(), int(hidden.sum())
+    if not number:
+        return filled
+    together, positive = float(counts[hidden].sum()), np.maximum(counts[hidden], 0.0)
+    if together > 2 * std * math.sqrt(number):
+        filled[hidden] = together * positive / positive.sum()
+    else:
+        filled[hidden] = min(max(unaccounted, 0.0) / number, std / 10)
+    return filled
 
 
 def noise_in_rows(share: BudgetShare, d: int) -> float:

@@ -55,7 +55,7 @@ from privcov.tables.public_facts import PublicFacts
 def l1_change(d: int, m: int, anchor: int, n_anchors: int) -> int:
     """Return an upper bound of the change of the triangle of zz' in the l1 norm, for whole rows of length at most m.
 
-    A change is a whole number, so a part of the bound that bounds a whole part is rounded down.
+    A change is a sum of whole numbers, so a term of the bound that bounds one of them is rounded down.
     """
     if d == 1:
         alone = (2 * m + anchor) ** 2 // 4 if n_anchors else m * m

@@ -25,9 +25,9 @@ there M_jj + M_fj,fj is known far better than its two parts, whose noise has the
 the anchor. With r = M_fj,fj - c^2 q_j and b = h / Var r, M_jj - b r takes the place of M_jj. Its variance is V - h b,
 and its covariance with p_jj, -b c^2 Var q_j, adds 2 b c^2 Var q_j (C_jj - m_jj^2) / p^2 to Var C_jj.
 
-So the noise differs from entry to entry, the matrix may have negative eigenvalues, and the quotient is biased where p
-is not far above its noise: an entry whose share is below 3 standard deviations of the noise on it is refused, that is
-NaN.
+So the noise differs from entry to entry, and the matrix may have negative eigenvalues. The quotient is biased where p
+is not far above its noise. So an entry is refused, and is NaN, where its share is below 3 standard deviations of the
+noise on the share.
 """
 
 from __future__ import annotations
@@ -66,59 +66,92 @@ class Available:
 
 def available_cases(matrix: np.ndarray, flags: Flags, *, row_bound: float) -> Available:
     """Return means, covariances and shares of the available cases, each with the deviation of its noise."""
-    d, c, at = flags.d, flags.weight, np.array(flags.columns, dtype=np.int64)
-    e2, c2 = flags.entry_std * flags.entry_std, flags.weight * flags.weight
-    g2 = np.array(flags.diagonal_stds) * np.array(flags.diagonal_stds)
-    there = np.zeros(d)
-    there[at] = 1.0
-    both, same = there[:, None] * there[None, :], np.eye(d)
-    corner = float(matrix[-1, -1])
-    anchor = math.sqrt(corner)
-    beside, gone, together = np.zeros((d, d)), np.zeros(d), np.zeros((d, d))
-    ends = slice(d, d + len(at))
-    beside[:, at] = matrix[:d, ends] / c
-    together[at[:, None], at[None, :]] = matrix[ends, ends] / c2
-    gone[at] = matrix[ends, -1] / (c * anchor)
-    gone_variance = np.zeros(d)
-    gone_variance[at] = e2 / (c2 * corner)
-    np.fill_diagonal(beside, 0.0)
-    np.fill_diagonal(together, gone)
-    shares = 1 - (gone[:, None] + gone[None, :]) + together
-    off = gone_variance[:, None] + gone_variance[None, :] + both * (e2 / (c2 * c2))
-    share_variance = np.where(same > 0, gone_variance[:, None], off)
-    count2 = flags.count_std * flags.count_std
-    share_std = np.sqrt(share_variance + (1 - shares) * (1 - shares) * count2)
-    share_variance = share_variance + count2  # of a share that divides a sum over as noisy a number of rows
+    same = np.eye(flags.d) > 0
+    entry_variance, flag_squared = flags.entry_std * flags.entry_std, flags.weight * flags.weight
+    anchor_squared = float(matrix[-1, -1])
+    anchor = math.sqrt(anchor_squared)
+    flagged = np.zeros(flags.d)
+    flagged[np.array(flags.columns, dtype=np.int64)] = 1.0
+
+    gone, gone_variance = _missing_shares(matrix, flags, anchor, entry_variance / (flag_squared * anchor_squared))
+    shares, share_std, share_variance = _shares_of_pairs(matrix, flags, flagged, gone, gone_variance)
     pi = np.where(shares > LEAST * share_std, shares, np.nan)
-    block, entry = matrix[:d, :d].copy(), np.full((d, d), e2)
-    np.fill_diagonal(entry, g2[:d])
-    own = np.array(flags.own_covariance)
-    beyond = np.zeros((d, d))  # covariance of the numerator and the share, on the diagonal
-    total_variance = g2[ends] + c2 * c2 * gone_variance[at]
-    pull = own / total_variance
-    block[at, at] -= pull * (matrix[np.arange(d, d + len(at)), np.arange(d, d + len(at))] - c2 * gone[at])
-    entry[at, at] -= own * pull
-    beyond[at, at] = -pull * c2 * gone_variance[at]
-    second, scale = block / pi, row_bound * row_bound
-    sums = matrix[:d, -1][:, None] / anchor - beside
-    sum_variance = e2 / corner + np.where(same > 0, 0.0, there[None, :] * (e2 / c2))
-    means, noise = sums / pi, sum_variance / (pi * pi)
-    covariance = second - means * means.T + np.where(same > 0, noise, 0.0)
-    squares = np.maximum(means * means - noise, 0.0)
-    spread = covariance - means * means.T
-    product = squares.T * sum_variance + squares * sum_variance.T + sum_variance * noise.T
-    twice = np.where(same > 0, 2.0, 1.0) * product
-    variance = (entry + twice + spread * spread * share_variance - 2 * spread * beyond) / (pi * pi)
+    block, block_variance, covariance_with_share = _freed_variances(matrix, flags, gone, gone_variance)
+
+    sums = matrix[: flags.d, -1][:, None] / anchor - _beside_gaps(matrix, flags)  # A_ij of the docstring of the module
+    flag_noise = np.where(same, 0.0, flagged[None, :] * (entry_variance / flag_squared))
+    sum_variance = entry_variance / anchor_squared + flag_noise
+    means, mean_variances = sums / pi, sum_variance / (pi * pi)
+    covariance = block / pi - means * means.T + np.where(same, mean_variances, 0.0)
+
+    squares = np.maximum(means * means - mean_variances, 0.0)
+    apart = covariance - means * means.T
+    product = squares.T * sum_variance + squares * sum_variance.T + sum_variance * mean_variances.T
+    of_means = np.where(same, 2.0, 1.0) * product
+    of_shares = apart * apart * share_variance
+    variance = (block_variance + of_means + of_shares - 2 * apart * covariance_with_share) / (pi * pi)
+
     mean = np.diag(means)
-    mean_variance = np.diag(noise) + mean * mean * np.diag(share_variance / (pi * pi))
+    mean_variance = np.diag(mean_variances) + mean * mean * np.diag(share_variance / (pi * pi))
+    scale = row_bound * row_bound
     return Available(
-        shares,
-        share_std,
-        row_bound * mean,
-        row_bound * np.sqrt(mean_variance),
-        scale * covariance,
+        shares, share_std, row_bound * mean, row_bound * np.sqrt(mean_variance), scale * covariance,
         scale * scale * variance,
-    )
+    )  # fmt: skip
+
+
+def _missing_shares(matrix: np.ndarray, flags: Flags, anchor: float, variance: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return q, the share of rows without each column, and Var q; zero for a column without a flag."""
+    gone, gone_variance = np.zeros(flags.d), np.zeros(flags.d)
+    at = list(flags.columns)
+    gone[at] = matrix[flags.d : flags.d + len(at), -1] / (flags.weight * anchor)
+    gone_variance[at] = variance
+    return gone, gone_variance
+
+
+def _shares_of_pairs(
+    matrix: np.ndarray, flags: Flags, flagged: np.ndarray, gone: np.ndarray, gone_variance: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return p, the share of rows with both cells, the deviation of its noise, and Var p of a share that divides."""
+    d, at, same = flags.d, np.array(flags.columns, dtype=np.int64), np.eye(flags.d) > 0
+    flag_squared, entry_variance = flags.weight * flags.weight, flags.entry_std * flags.entry_std
+    both_gone = np.zeros((d, d))
+    both_gone[at[:, None], at[None, :]] = matrix[d : d + len(at), d : d + len(at)] / flag_squared
+    np.fill_diagonal(both_gone, gone)
+    shares = 1 - (gone[:, None] + gone[None, :]) + both_gone
+    both_flagged = flagged[:, None] * flagged[None, :]
+    of_pair = both_flagged * (entry_variance / (flag_squared * flag_squared))
+    variance = gone_variance[:, None] + gone_variance[None, :] + of_pair
+    variance = np.where(same, gone_variance[:, None], variance)
+    count_variance = flags.count_std * flags.count_std
+    share_std = np.sqrt(variance + (1 - shares) * (1 - shares) * count_variance)
+    return shares, share_std, variance + count_variance  # the sum that it divides has as noisy a number of rows
+
+
+def _beside_gaps(matrix: np.ndarray, flags: Flags) -> np.ndarray:
+    """Return the mean of column i over the rows without column j, times their share; zero on the diagonal."""
+    beside = np.zeros((flags.d, flags.d))
+    beside[:, list(flags.columns)] = matrix[: flags.d, flags.d : flags.d + len(flags.columns)] / flags.weight
+    np.fill_diagonal(beside, 0.0)
+    return beside
+
+
+def _freed_variances(
+    matrix: np.ndarray, flags: Flags, gone: np.ndarray, gone_variance: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return M with M_jj - b r on its diagonal, the variance of its noise, and the covariance of that with p_jj."""
+    d, at = flags.d, np.array(flags.columns, dtype=np.int64)
+    flag_squared = flags.weight * flags.weight
+    diagonal_variances = np.array(flags.diagonal_stds) * np.array(flags.diagonal_stds)
+    block, variance = matrix[:d, :d].copy(), np.full((d, d), flags.entry_std * flags.entry_std)
+    np.fill_diagonal(variance, diagonal_variances[:d])
+    own, places = np.array(flags.own_covariance), np.arange(d, d + len(at))
+    pull = own / (diagonal_variances[places] + flag_squared * flag_squared * gone_variance[at])  # b
+    block[at, at] -= pull * (matrix[places, places] - flag_squared * gone[at])
+    variance[at, at] -= own * pull
+    with_share = np.zeros((d, d))
+    with_share[at, at] = -pull * flag_squared * gone_variance[at]
+    return block, variance, with_share
 
 
 def known_mean(mean: np.ndarray, matrix: np.ndarray, flags: Flags) -> np.ndarray:

@@ -87,11 +87,11 @@ class BlockNoise:
 
     @property
     def surprise(self) -> float:
-        """Minus the logarithm of how often noise alone may leave its bounds."""
+        """Minus the logarithm of the probability with which noise alone may leave its bounds."""
         return _SURPRISE if self.gaussian else _SURPRISE_WISHART
 
     def width(self, k: int, among: int = 1) -> float:
-        """Return by how much |w|^2 of k numbers may exceed E |w|^2, as a fraction of it, among so many parts."""
+        """Return how far |w|^2 of k numbers may exceed E |w|^2, over E |w|^2, in the largest of ``among`` parts."""
         x = self.surprise + math.log(among)
         return 2 * math.sqrt(x / k) + 2 * x / k
 
@@ -127,7 +127,7 @@ class LinearEstimate:
 
 
 def before_projection(matrix: np.ndarray, noise: BlockNoise) -> LinearEstimate:
-    """Return the estimate by parts or, where an eigenvalue leaves the noise, as far from it as is sure to pay."""
+    """Return the estimate by parts, moved towards the one by eigenvalues where an eigenvalue leaves the noise."""
     parts, edge = _by_parts(matrix, noise), noise.edge(len(matrix))
     values, vectors = np.linalg.eigh(matrix)
     if values[-1] <= edge or edge >= _MAX_NORM:
@@ -180,31 +180,39 @@ def _by_parts(matrix: np.ndarray, noise: BlockNoise) -> LinearEstimate:
 
 
 def diagonal_part(diagonal: np.ndarray, noise: BlockNoise) -> tuple[np.ndarray, float]:
-    """Return the shrunk diagonal f and E <f, w> by Stein's identity; any two of its noises have one covariance."""
-    d, own, total = len(diagonal), noise.diagonal, float(noise.diagonal.sum())
+    """Return the shrunk diagonal f and E <f, w> by Stein's identity; any two of its noises have one covariance.
+
+    The mean of the diagonal is multiplied by ``level``, the rest of it by ``factor``. Each hidden_ is the fraction of
+    a part that is dropped because noise alone may have made it: of the mean, of the rest, and of both together.
+    """
+    d, variances, total = len(diagonal), noise.diagonal, float(noise.diagonal.sum())
     trace, x = float(diagonal.sum()), noise.surprise
-    uneven, positive = diagonal - trace / d, np.maximum(diagonal, 0.0)
-    energy, whole = max(total - noise.trace / d, 0.0), float(positive @ positive)
-    beyond = math.sqrt(2.5 * x * float(own @ own)) + 2 * x * float(own.max()) + noise.together**2
-    lost_both = _drop_fraction(total / 2 + beyond, whole, beyond)
-    reach = CLEAR**2 * noise.trace
-    lost_trace, square = _drop_fraction(reach, max(trace, 0.0) ** 2, reach), float(uneven @ uneven)
-    lost_uneven = drop_fraction(square, energy, d - 1, noise)
-    level, mean_diagonal = 1 - min(lost_both, lost_trace), trace / d
-    # E <level, w> and E <uneven, w>, by what moves with each alone; then by what lost_both moves
-    # in either. Each lost_ is the fraction of a part that its noise hides.
-    level_slope = 2 * RISE * lost_trace if lost_trace < min(lost_both, 1.0) else 0.0
-    factor, off = james_stein(square, energy, d - 1, min(lost_both, lost_uneven), fixed=lost_both <= lost_uneven)
-    estimate = level * mean_diagonal + factor * uneven
-    expected = (level + level_slope) * noise.trace / d + off
-    if lost_both < 1:
-        derivative = np.full(d, mean_diagonal) if lost_both <= lost_trace else np.zeros(d)
-        if lost_both <= lost_uneven:
-            derivative = derivative + factor / (1 - lost_both) * uneven
+    mean, uneven, positive = trace / d, diagonal - trace / d, np.maximum(diagonal, 0.0)
+    positive_square, uneven_square = float(positive @ positive), float(uneven @ uneven)
+    uneven_noise = max(total - noise.trace / d, 0.0)
+
+    reach_both = math.sqrt(2.5 * x * float(variances @ variances)) + 2 * x * float(variances.max()) + noise.together**2
+    hidden_both = _drop_fraction(total / 2 + reach_both, positive_square, reach_both)
+    reach_trace = CLEAR**2 * noise.trace
+    hidden_mean = _drop_fraction(reach_trace, max(trace, 0.0) ** 2, reach_trace)
+    hidden_uneven = drop_fraction(uneven_square, uneven_noise, d - 1, noise)
+
+    level = 1 - min(hidden_both, hidden_mean)
+    level_slope = 2 * RISE * hidden_mean if hidden_mean < min(hidden_both, 1.0) else 0.0
+    by_both = hidden_both <= hidden_uneven
+    factor, expected_uneven = james_stein(
+        uneven_square, uneven_noise, d - 1, min(hidden_both, hidden_uneven), fixed=by_both
+    )
+    expected = (level + level_slope) * noise.trace / d + expected_uneven
+    if hidden_both < 1:  # what moves with hidden_both, in the level and in the factor
+        derivative = np.full(d, mean) if hidden_both <= hidden_mean else np.zeros(d)
+        if by_both:
+            derivative = derivative + factor / (1 - hidden_both) * uneven
         shared = (total - noise.trace) / d**2  # minus the covariance of two entries, on average
-        slope = 2 * RISE * lost_both / whole
-        expected += slope * (float(own @ (derivative * positive)) - shared * float(derivative.sum() * positive.sum()))
-    return estimate, expected
+        slope = 2 * RISE * hidden_both / positive_square
+        own_part = float(variances @ (derivative * positive))
+        expected += slope * (own_part - shared * float(derivative.sum() * positive.sum()))
+    return level * mean + factor * uneven, expected
 
 
 def _drop_fraction(reach: float, square: float, beyond: float) -> float:

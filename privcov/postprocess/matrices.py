@@ -29,8 +29,8 @@ class Noisy:
     matrix: noisy moment in unit-ball units (rows divided by R), p x p, p = d + 1, the mean last.
     row_bound: R, in working units, which are (data - origin) / scale. rows: public or noisy. entry_std, diagonal_std:
     standard deviation of the noise on an entry off the diagonal, also of the extra row, and on a diagonal entry (on
-    each, where they differ), in the unit of ``matrix``. flags: where the flags of missing cells are in ``matrix``,
-    whose p is then larger by their number; None without flags. two: the columns of two values.
+    each, where they differ), in the unit of ``matrix``. flags: the positions of the flags of missing cells in
+    ``matrix``, whose p is then larger by the number of flags; None without flags. two: the columns of two values.
     """
 
     matrix: np.ndarray

@@ -68,7 +68,7 @@ def shrink_spectrum(matrix: np.ndarray, noise_std: float) -> np.ndarray:
 
 
 def pulled_in(values: np.ndarray, noise_std: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the eigenvalues that `shrink_spectrum` sets, before those below zero are clipped, and how they move."""
+    """Return the eigenvalues of `shrink_spectrum` before they are clipped at zero, and their derivatives."""
     d = len(values)
     gap = values[:, None] - values[None, :]
     pull = np.mean(gap / (gap**2 + noise_std**2), axis=1)
@@ -92,7 +92,7 @@ def shrink_wishart_difference(matrix: np.ndarray, c: float) -> np.ndarray:
 
 
 def pulled_in_wishart(values: np.ndarray, c: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the eigenvalues that `shrink_wishart_difference` sets, before clipping at zero, and how they move."""
+    """Return the eigenvalues of `shrink_wishart_difference` before they are clipped at zero, and their derivatives."""
     d = len(values)
     unit = values / (c * d)  # in units of K nothing can overflow
     gap = unit[:, None] - unit[None, :]
@@ -110,7 +110,7 @@ def pulled_in_wishart(values: np.ndarray, c: float) -> tuple[np.ndarray, np.ndar
 
 
 def quotients(values: np.ndarray, new_values: np.ndarray, slope: np.ndarray, near: float) -> np.ndarray:
-    """Return (f_i - f_j) / (l_i - l_j) for eigenvalues l that become f, and the slopes of f where they are so near."""
+    """Return (f_i - f_j) / (l_i - l_j) for eigenvalues l that become f; the mean slope of f where two l are near."""
     gap = values[:, None] - values[None, :]
     same = np.abs(gap) < near
     apart = (new_values[:, None] - new_values[None, :]) / np.where(same, 1.0, gap)

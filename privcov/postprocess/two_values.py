@@ -25,8 +25,8 @@ class TwoValues:
 
     low, span: the lower value, and the distance to the higher one; 0 for other columns. blocks: their positions, those
     of one category together. whole: which columns still have these two values and no others, unlike shortened rows.
-    names: the declared column of each block. exact: which columns have no cell between the two values, as a missing one
-    that counts as a typical value.
+    names: the declared column of each block. exact: which columns have no cell between the two values, where a missing
+    cell lies that counts as a typical value.
     """
 
     low: np.ndarray
@@ -70,7 +70,7 @@ def same_column(kinds: Kinds) -> np.ndarray | None:
 
 
 def within_values(mean: np.ndarray, two: TwoValues | None) -> np.ndarray:
-    """Return the mean with every column of two values between these, and levels of one column whose shares fit in 1."""
+    """Return the mean, clipped to the two values of a column; shares of levels of one column add up to at most 1."""
     mean = mean.copy()
     for at in [] if two is None else map(list, two.blocks):
         assert two is not None

@@ -94,8 +94,8 @@ def release_private(
         Your own name for the request. A new name makes a new release, which is paid.
     expected_rows : int or None
         A public guess of the number of rows where it is not public. It is used only to refuse, before anything is read
-        or spent, noise that exceeds all that so many rows can add up to. None takes a noisy count of the table's newest
-        release that has one clearly above its noise, or else the most rows that a table may have.
+        or spent, noise that exceeds all that so many rows can add up to. None takes the noisy count of the newest
+        release whose count is clearly above its noise; without such a release, the most rows that a table may have.
     **parameters : object
         The method's own parameters.
 

@@ -161,8 +161,8 @@ def private_request(
 def usual_request(facts: PublicFacts, guarantee: Guarantee, *, search: bool = False) -> PrivateRequest:
     """Return the default request: the first method with the least noise off the diagonal.
 
-    They differ under pure DP only: of a row of few categories with many levels, Laplace noise is less. search: whether
-    the release searches for a shorter row bound, where its method can.
+    The default methods differ under pure DP only: Laplace noise is smaller for a few categories with many levels.
+    search: whether the release searches for a shorter row bound, where its method can.
     """
     requests = [
         private_request(key, facts, guarantee) for key in DEFAULT_METHODS[: 2 if isinstance(guarantee, PureDP) else 1]

@@ -56,7 +56,7 @@ class Statement:
 
 
 class OptionalMatrix:
-    """A matrix of a release: to read one that it does not have is an AttributeError (`Release.__getattr__`)."""
+    """A matrix of a release; reading a matrix that the release lacks raises AttributeError (`Release.__getattr__`)."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -590,53 +590,74 @@ def json_default(value: object) -> object:
 
 def write_statement(rel: Any) -> Statement:
     """Return the statement of a release."""
-    plain = (rel.scale == 1).all() and (rel.origin == 0).all()
-    unit = rel.neighbours.count_unit
-    noisy = "rows (a noisy count)" if unit == "rows" else "persons by weight (a noisy sum of weights)"
-    rows = f"{rel.n} {unit}" if rel.n is not None else f"about {rel.count:.1f} {noisy}"
-    columns = f"{len(rel.columns)} columns{kinds_in_words(rel.kinds)}"
-    size = f"{rows} x {columns}, every row clipped to norm R = {rel.row_bound:.6g}"
-    longest = typed_units(rel.kinds).longest if rel.kinds else math.sqrt(len(rel.columns))
-    share = 1.0 if plain else rel.row_bound / longest
-    weighted = any(kind.weight != 1 for _, kind in rel.kinds)
-    size += "" if plain else " in units of the public half-ranges" + (" over the weights" if weighted else "")
-    size += f", {share:.4g} of the longest possible row: longer ones are shortened" if share < 1 - 1e-12 else ""
-    one = "one row stands for" if unit == "rows" else "the unit is"
-    neighbours = ("Neighbours", f"{rel.neighbours.sentence}; {one} {rel.neighbours.unit}")
+    size, neighbours = _size_words(rel), ("Neighbours", _neighbours_words(rel.neighbours))
     if not rel.events:
-        moments = "nothing: no row was used" if rel.raw is None else f"the exact moments of {size}"
-        ends = f"perfect privacy, so also the {rel.guarantee} that was asked for"
-        if isinstance(rel.guarantee, NoPrivacy):
-            moments, ends = f"the exact moments of {size}", str(rel.guarantee)
-        nothing = [(title, "none") for title in ("Sensitivity", "Noise", "Events")]
-        return Statement((("Measured", moments), *nothing, neighbours, ("Guarantee", ends)))
-
-    def each(text: Callable[[Event], str]) -> str:
-        """Return the text of every event; equal ones in a row are written once, with their number."""
-        runs = [(words, len(list(same))) for words, same in itertools.groupby(text(e) for e in rel.events)]
-        return "; ".join(words if times == 1 else f"{times} times {words}" for words, times in runs)
-
-    def noise(e: Event) -> str:
-        """Return mechanism, distribution, scale and unit."""
-        distribution = f" ({e.law})" if e.law else ""
-        freedom = f", freedom {e.freedom:.9g}" if e.freedom else ""
-        return f"{e.mechanism}{distribution}, scale {e.scale:.9g}{freedom}, {e.unit}"
-
-    def share_text(e: Event) -> str:
-        """Return the share with its parameter."""
-        name = "mu" if e.mechanism == "gaussian" else "epsilon" if e.pure else "ratio"
-        return f"{e.share} with {name} = sensitivity/scale = {1 / e.multiplier:.9g}"
-
+        return _statement_without_events(rel, size, neighbours)
+    measured = _of_events(rel, lambda event: event.statistic) + (" of " if len(rel.events) == 1 else "; all of ") + size
+    sensitivity = _of_events(
+        rel, lambda event: f"{event.sensitivity:.9g} in the {event.norm}, {event.unit} (proof: {event.proof})"
+    )
     return Statement(
         (
-            ("Measured", each(lambda e: e.statistic) + (" of " if len(rel.events) == 1 else "; all of ") + size),
-            ("Sensitivity", each(lambda e: f"{e.sensitivity:.9g} in the {e.norm}, {e.unit} (proof: {e.proof})")),
-            ("Noise", each(noise)),
-            ("Events", f"{len(rel.events)}: " + each(share_text)),
+            ("Measured", measured),
+            ("Sensitivity", sensitivity),
+            ("Noise", _of_events(rel, _noise_words)),
+            ("Events", f"{len(rel.events)}: " + _of_events(rel, _share_words)),
             neighbours,
             ("Guarantee", _verdict(rel)),
         )
     )
+
+
+def _size_words(rel: Any) -> str:
+    """Return the size of the table, and what was done to its rows before they were summed."""
+    counted_by_rows = rel.neighbours.count_unit == "rows"
+    noisy = "rows (a noisy count)" if counted_by_rows else "persons by weight (a noisy sum of weights)"
+    rows = f"{rel.n} {rel.neighbours.count_unit}" if rel.n is not None else f"about {rel.count:.1f} {noisy}"
+    columns = f"{len(rel.columns)} columns{kinds_in_words(rel.kinds)}"
+    size = f"{rows} x {columns}, every row clipped to norm R = {rel.row_bound:.6g}"
+    if (rel.scale == 1).all() and (rel.origin == 0).all():
+        return size
+    weighted = any(kind.weight != 1 for _, kind in rel.kinds)
+    size += " in units of the public half-ranges" + (" over the weights" if weighted else "")
+    longest = typed_units(rel.kinds).longest if rel.kinds else math.sqrt(len(rel.columns))
+    share = rel.row_bound / longest
+    return size + (f", {share:.4g} of the longest possible row: longer ones are shortened" if share < 1 - 1e-12 else "")
+
+
+def _neighbours_words(neighbours: Neighbours) -> str:
+    one = "one row stands for" if neighbours.count_unit == "rows" else "the unit is"
+    return f"{neighbours.sentence}; {one} {neighbours.unit}"
+
+
+def _statement_without_events(rel: Any, size: str, neighbours: tuple[str, str]) -> Statement:
+    """Return the statement of a release that used no row, or added no noise."""
+    if isinstance(rel.guarantee, NoPrivacy):
+        measured, guarantee = f"the exact moments of {size}", str(rel.guarantee)
+    else:
+        measured = "nothing: no row was used" if rel.raw is None else f"the exact moments of {size}"
+        guarantee = f"perfect privacy, so also the {rel.guarantee} that was asked for"
+    none = [(title, "none") for title in ("Sensitivity", "Noise", "Events")]
+    return Statement((("Measured", measured), *none, neighbours, ("Guarantee", guarantee)))
+
+
+def _of_events(rel: Any, text: Callable[[Event], str]) -> str:
+    """Return the text of every event; equal texts in a row are written once, with their number."""
+    runs = [(words, len(list(same))) for words, same in itertools.groupby(text(event) for event in rel.events)]
+    return "; ".join(words if times == 1 else f"{times} times {words}" for words, times in runs)
+
+
+def _noise_words(event: Event) -> str:
+    """Return mechanism, distribution, scale and unit."""
+    distribution = f" ({event.law})" if event.law else ""
+    freedom = f", freedom {event.freedom:.9g}" if event.freedom else ""
+    return f"{event.mechanism}{distribution}, scale {event.scale:.9g}{freedom}, {event.unit}"
+
+
+def _share_words(event: Event) -> str:
+    """Return the share with its parameter."""
+    name = "mu" if event.mechanism == "gaussian" else "epsilon" if event.pure else "ratio"
+    return f"{event.share} with {name} = sensitivity/scale = {1 / event.multiplier:.9g}"
 
 
 def _verdict(rel: Release) -> str:

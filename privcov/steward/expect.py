@@ -143,10 +143,10 @@ def expect(
 ) -> Expectation:
     """Return what a private release of a table of this size is worth, by simulation.
 
-    The table is invented: columns about their typical values, in no order that matters. On five real tables, declared
-    by where nine in ten values lie, the error of private releases lay between those of normal and of skewed columns
-    (``skew`` 0 and 1), up to a factor of 1.3, in 57 of 60 settings (``make bench ARGS=expected``). Under limits alone
-    the deviations are unknown: try several.
+    The table is invented: columns about their typical values, in no order that matters. Five real tables
+    were declared by where nine in ten values lie. In 57 of 60 settings the error of their private releases lay between
+    the expected errors of normal and of skewed columns (``skew`` 0 and 1), up to a factor of 1.3 (``make bench
+    ARGS=expected``). Under limits alone the deviations are unknown: try several.
 
     Parameters
     ----------
@@ -269,8 +269,8 @@ def expect(
 def _one_blas_thread() -> contextlib.AbstractContextManager:
     """Return a limit of BLAS to one thread: at small matrices several wait for each other, ten times as long.
 
-    Only in the main thread: to set it locks the loader of libraries while Python is asked, and another thread that
-    imports one at that moment would wait for ever. The app has its own limit.
+    Only the main thread sets the limit. Setting it locks the loader of libraries while it waits for Python, so another
+    thread that imports a library at that moment would wait forever. The app has its own limit.
     """
     if threading.current_thread() is not threading.main_thread():
         return contextlib.nullcontext()

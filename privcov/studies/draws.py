@@ -70,8 +70,8 @@ def run_draws(draws: list[Draw], workers: int | None) -> Iterator[tuple[int, lis
         with parallel.ONE_BLAS_THREAD:
             yield from _computed_here(todo, alone=count == 1 or parallel.inside())
     if todo:
-        # Long ones first within a replicate: at the end of the list all workers end at about the same time, and a
-        # figure still grows replicate by replicate.
+        # Within a replicate the long tasks come first, so that all workers end at about the same time. A figure still
+        # grows replicate by replicate.
         tasks = [part for draw in todo for part in _parts(draw, math.ceil(4 * count / len(todo)))]
         tasks.sort(key=lambda draw: (draw.replicate, -draw.size))
         with contextlib.closing(parallel.run_tasks(fill_draw, tasks, workers=count)) as batches:

@@ -89,7 +89,8 @@ class RowsInFiles(TypeError):
 class Kept:
     """A store of values that were computed from the rows of a data set, so that each is computed once.
 
-    Data sets that differ only in their row bound share it: the key of a value that depends on the bound contains it.
+    Data sets that differ only in their row bound share one store. The key of a value that depends on the row bound
+    contains the row bound.
     """
 
     def __init__(self) -> None:
@@ -113,8 +114,8 @@ class FileRows:
     seconds so far), from the thread that reads.
 
     private_pass: the last pass over private rows, for `privcov.measurements` alone.
-    alone: held by a release, so that the measured sums are those of its fingerprint. persons: for each part of the
-    table how many rows every id has (`privcov.tables.persons_in_files`); None without ids.
+    alone: a lock. A release holds it, so that it measures the same sums that its fingerprint was made of. persons: the
+    number of rows of every id, for each part of the table (`privcov.tables.persons_in_files`); None without ids.
     """
 
     def __init__(self, table: TableFiles, shape: tuple[int, int], progress: Progress | None = None) -> None:

@@ -2,11 +2,12 @@
 
 Ids are compared as text, without the blanks at both ends; upper and lower case differ. A whole number counts as its
 digits, whatever wrote it: 17, 17.0, "17", " 17 ", "17.0" and "+17" are one person, "017" another; 1e16 and the text
-"1e+16", which is how programs write it, are one. A missing cell, or one of the spellings of a missing number (an empty
-text, NA, N/A, NaN, null in any case), is no id: its row counts as no row.
+"1e+16", which is how programs write it, are one. A missing cell is no id, and neither is an empty text, NA, N/A,
+NaN or null in any case. A row without an id counts as no row.
 
 In memory texts are compared exactly. Over files they are compared by 128 bits of a hash with a key that is drawn for
-the table: among 10^8 persons two share them with a chance below 10^-22, and nobody can write ids that do.
+the table: among 10^8 persons the chance that two share these bits is below 10^-22, and nobody can construct
+such ids.
 """
 
 from __future__ import annotations

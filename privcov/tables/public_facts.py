@@ -40,11 +40,11 @@ LATER: dict[str, Any] = {"person": "", "row_bound_fraction": 1.0}
 class Flags:
     """Where flags of missing cells are in a noisy moment matrix: columns, then flags, then at most one anchor.
 
-    columns: positions of the flagged columns, in the order of the flags. weight: a flag's number where the cell is
-    missing. entry_std, diagonal_stds: standard deviation of the noise on an off-diagonal entry, and on the diagonal
-    entry of every column and flag. own_covariance: of the noise on the diagonal entries of a column and of its own
-    flag; of each flag, or of all alike. These are in unit-ball units. count_std: relative noise on the number of rows;
-    0 where it is public.
+    columns: positions of the flagged columns, in the order of the flags. weight: the value of a flag where the cell
+    is missing. entry_std, diagonal_stds: standard deviation of the noise on an off-diagonal entry, and on the diagonal
+    entry of every column and flag. own_covariance: covariance of the noise on the diagonal entries of a column and of
+    its flag: one for each flag, or one for all. All of these are in unit-ball units. count_std: relative noise on the
+    number of rows; 0 where it is public.
     """
 
     d: int
@@ -67,8 +67,8 @@ class PublicFacts(InUnits):
     declared column; () where every column is a number with bounds and nothing else, or there are no bounds.
 
     missing: with "typical" a missing or infinite cell counts as the typical value, zero without bounds. With "drop-row"
-    its row is left out, where n is not public. With "pairs" it counts as zero and as one in a flag of its own, which is
-    measured too (`privcov.measurements.exact.integer_gram`).
+    its row is left out, where n is not public. With "pairs" the cell counts as zero, and a
+    flag beside it, which is measured too, says that it is missing (`privcov.measurements.exact.integer_gram`).
 
     person: the name of a column of ids, "persons" for ids beside an array, "" for none. A row without an id counts as
     no row. Each row of a person with k rows has the weight 1 / k.
@@ -116,7 +116,7 @@ class PublicFacts(InUnits):
 
     @property
     def most_nonzero(self) -> int:
-        """The most numbers of a row, anchors apart, that are not zero: one of each declared column with its flag."""
+        """Largest number of nonzero entries of a row without its anchors: one per declared column with its flag."""
         return len(self.units.blocks) or self.d
 
     @property

@@ -13,12 +13,12 @@ import numpy as np
 class Units:
     """Working units of d columns: y = (clip(x, low, high) - origin) / scale, or y = x without bounds.
 
-    Of a category's block of columns one at most is not zero. A block of weight c is at most c long, so a row within the
-    bounds is at most sqrt(sum c^2) long.
+    In the block of columns of a category at most one column is not zero. A block of weight c has a norm of at most c,
+    so a row within the bounds has a norm of at most sqrt(sum c^2).
 
     bounds: d x 2. origin: the public typical values; zero without bounds. scale: the public half-ranges, from the
     origin to the farther bound; one without bounds. row_bound: R > 0, the norm to which a longer y is scaled down.
-    blocks: number of columns and weight c of each, in order; () where every column is one, of weight one.
+    blocks: number of columns and weight c of each block; () where every column is a block of weight one.
     """
 
     bounds: np.ndarray | None

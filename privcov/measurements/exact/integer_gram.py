@@ -79,7 +79,7 @@ def most_entries(units: Units) -> np.ndarray:
 def keep_one_level(whole: np.ndarray, units: Units) -> None:
     """Zero every block with more than one non-zero number, in place.
 
-    No coder gives such a block, but the bounds on blocks and on the numbers of a row that are not zero rely on it.
+    No coder makes such a block, but the bounds on blocks and on the number of nonzero entries rely on this function.
     """
     ends = itertools.accumulate(size for size, _ in units.blocks)
     for (size, _), end in zip(units.blocks, ends, strict=True):
@@ -89,7 +89,7 @@ def keep_one_level(whole: np.ndarray, units: Units) -> None:
 
 
 def most_entry(units: Units) -> int:
-    """Return the bound of every entry of a whole row: one half-range where R is the norm of a corner, else m.
+    """Return the bound on every entry of a whole-number row: one half-range where R is the norm of a corner, else m.
 
     With bounds the cut below changes no row; the sensitivity of the groups of free_groups.py relies on it all the same.
     """

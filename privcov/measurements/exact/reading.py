@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -19,8 +20,9 @@ def read_sum(noisy: NoisySum, centre: str) -> NoisyMoment:
     """Return the moment matrix in unit-ball units, as `measure_moment` gives it.
 
     The anchor of the integers is slightly below s m; the result has s^2 of anchor.py exactly, and the distribution of
-    its noise is right to six digits. Classes read as "joint": the sum of the k class columns has k times the noise
-    variance, so it gets the anchor s / sqrt(k); then its noise is distributed like the rest, and the corner is s^2 / k.
+    its noise is right to six digits. Classes may be read as "joint". The sum of the k class columns has k times the
+    noise variance, so the sum gets the anchor s / sqrt(k). Its noise is then distributed like that of the other
+    entries, and the corner is s^2 / k.
 
     Guarantee: that of ``noisy``: reading it is post-processing. Spends: nothing: it sees only noisy numbers and public
     facts. Source: own derivation, in the docstring above; exact/moment.py for the measurement.
@@ -102,29 +104,36 @@ def count_std(noisy: NoisySum) -> float:
 
 
 def _freed_block(noisy: NoisySum, rows: int | float) -> np.ndarray:
-    """Return the block of columns over the rows, in units of R^2, from whole numbers.
+    """Return the block of columns over the rows, in units of R^2, from whole numbers."""
+    d = noisy.facts.width
+    diagonal = [int(t) for t in np.diag(noisy.total)[:d]]
+    matrix = _over(noisy.total[:d, :d].astype(object), UNIT**2, rows)
+    for columns, added in _diagonal_corrections(noisy, diagonal):
+        numerator, denominator = added
+        for j in columns:
+            exact = np.array([[diagonal[j] * denominator + numerator]], dtype=object)
+            matrix[j, j] = _over(exact, denominator * UNIT**2, rows)[0, 0]
+    return matrix
 
-    Coupled noise is far smaller on the trace of the whole than on that of any block, so with one anchor whose corner is
-    public (n a^2) the trace of the block is that of the whole less the corner.
+
+def _diagonal_corrections(noisy: NoisySum, diagonal: list[int]) -> Iterator[tuple[tuple[int, ...], tuple[int, int]]]:
+    """Yield columns, and the fraction (numerator, denominator) that is added to the diagonal entry of each of them.
+
+    Coupled noise is far smaller on the trace of the whole than on that of any block. So with one anchor whose corner is
+    public (n a^2) the trace of the block becomes that of the whole less the corner. A group of several columns whose
+    sum was measured a second time is averaged with that sum, see exact/moment.py.
     """
     facts, d = noisy.facts, noisy.facts.width
-    block = noisy.total[:d, :d].astype(object)
-    diagonal = [int(t) for t in np.diag(noisy.total)[:d]]
-    moves: list[tuple[tuple[int, ...], int, int]] = []  # columns, and a fraction that is added to each of them
     if noisy.shape == COUPLED and noisy.n_anchors == 1 and facts.n is not None:
-        moves.append((tuple(range(d)), int(noisy.total[d, d]) - facts.n * noisy.anchor**2, d))
+        yield tuple(range(d)), (int(noisy.total[d, d]) - facts.n * noisy.anchor**2, d)
     elif noisy.shape == FREE_GROUPS:
-        again = iter(noisy.sums)
+        second_sums = iter(noisy.sums)
         for group, kappa in zip(*weights(facts, noisy.anchor), strict=True):
-            if (m := len(group.columns)) > 1:
-                share = kappa / (1 + m * kappa)
-                more = next(again) - sum(diagonal[j] for j in group.columns)
-                moves.append((group.columns, share.numerator * more, share.denominator))
-    matrix = _over(block, UNIT**2, rows)
-    for columns, more, times in moves:
-        for j in columns:
-            matrix[j, j] = _over(np.array([[diagonal[j] * times + more]], dtype=object), times * UNIT**2, rows)[0, 0]
-    return matrix
+            size = len(group.columns)
+            if size > 1:
+                share = kappa / (1 + size * kappa)
+                difference = next(second_sums) - sum(diagonal[j] for j in group.columns)
+                yield group.columns, (share.numerator * difference, share.denominator)
 
 
 def _over(whole: np.ndarray, divisor: int, rows: int | float) -> np.ndarray:

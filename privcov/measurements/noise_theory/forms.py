@@ -42,8 +42,8 @@ from privcov.measurements.noise_theory.tails import tail
 class Law:
     """The noise on the covariance and on the mean of some columns, in working units.
 
-    off: t^2, the variance of an entry above the diagonal. extra: x, by how much the variance of each diagonal entry
-    differs from 2 t^2, what is common left out. common: c, the covariance that all diagonal entries have. mean: t_m^2,
+    off: t^2, the variance of an entry above the diagonal. extra: x, the variance of each diagonal entry less
+    2 t^2 and less c. common: c, the covariance that all diagonal entries have. mean: t_m^2,
     the variance of a coordinate of the mean; 0 where none was measured. count: variance of the relative error of the
     number of rows; 0 where it is public. tie: covariance of that error with a diagonal entry. laplace: whether the
     entries are Laplace numbers. freedom: degrees of freedom of Wishart noise; 0 for other shapes.
@@ -104,7 +104,7 @@ class Law:
         return max(noise + self.count * q * q + 2 * self.tie * q * float(on.sum()), 0.0)
 
     def cleared_variance(self, form: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float:
-        """Return N(A) at a noisy mean, whose noise makes |A m|^2 too large by t_m^2 |A|^2."""
+        """Return N(A) at a noisy mean, corrected because its noise makes |A m|^2 too large by t_m^2 |A|^2."""
         variance = self.form_variance(form, mean, covariance)
         return max(variance - 4 * self.mean**2 * float(np.sum(form * form)), variance / 4)
 

@@ -14,7 +14,7 @@ noisy correlation. Every estimate is zero on the diagonal. That by eigenvalues r
                         fitted to all of them (Stephens 2017)
     as measured         R itself
 
-`band` alone knows an order of the columns. A tree needs none: columns in the order of an autoregression are a path.
+Only `band` uses the order of the columns. A tree needs no order: on it the columns of an autoregression form a path.
 """
 
 from __future__ import annotations
@@ -44,30 +44,31 @@ def distances(rest: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def on_tree(correlations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the products along the paths of the spanning tree of each matrix, and their numbers of edges.
+    """Return the products along the paths of the spanning tree of each matrix, and the number of edges of each path.
 
     correlations: b x d x d, zero on the diagonal. Prim's algorithm, on all matrices at the same time.
     """
     b, d, _ = correlations.shape
-    size, each = np.abs(correlations), np.arange(b)
+    strength, batch, diagonal = np.abs(correlations), np.arange(b), np.arange(d)
     product, steps = np.zeros((b, d, d)), np.zeros((b, d, d), dtype=np.int64)
     product[:, 0, 0] = 1.0
-    inside = np.zeros((b, d), dtype=bool)
-    inside[:, 0] = True
-    nearest, parent = size[:, 0].copy(), np.zeros((b, d), dtype=np.int64)
-    nearest[:, 0] = -1.0
+    in_tree = np.zeros((b, d), dtype=bool)
+    in_tree[:, 0] = True
+    # Of every column outside the tree: its strongest correlation with one inside, -1 for a column inside; and which.
+    strongest, parents = strength[:, 0].copy(), np.zeros((b, d), dtype=np.int64)
+    strongest[:, 0] = -1.0
     for _ in range(d - 1):
-        new = nearest.argmax(axis=1)
-        at = parent[each, new]
-        path = correlations[each, at, new][:, None] * product[each, at]
-        far = np.where(inside, steps[each, at] + 1, 0)
-        product[each, new], product[each, :, new] = path, path
-        steps[each, new], steps[each, :, new] = far, far
-        product[each, new, new] = 1.0
-        inside[each, new], nearest[each, new] = True, -1.0
-        better = (size[each, new] > nearest) & ~inside
-        nearest, parent = np.where(better, size[each, new], nearest), np.where(better, new[:, None], parent)
-    diagonal = np.arange(d)
+        new = strongest.argmax(axis=1)
+        parent = parents[batch, new]
+        products = correlations[batch, parent, new][:, None] * product[batch, parent]
+        lengths = np.where(in_tree, steps[batch, parent] + 1, 0)
+        product[batch, new], product[batch, :, new] = products, products
+        steps[batch, new], steps[batch, :, new] = lengths, lengths
+        product[batch, new, new] = 1.0
+        in_tree[batch, new], strongest[batch, new] = True, -1.0
+        stronger = (strength[batch, new] > strongest) & ~in_tree
+        strongest = np.where(stronger, strength[batch, new], strongest)
+        parents = np.where(stronger, new[:, None], parents)
     product[:, diagonal, diagonal] = 0.0
     return product, steps
 

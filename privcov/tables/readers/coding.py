@@ -63,7 +63,7 @@ def coder_of(kind: Kind) -> Callable[[object], float]:
 
 
 def stands_for_missing(kind: Kind, value: object) -> bool:
-    """Return whether a cell says that it is missing: it is empty or so spelt, or has a code."""
+    """Return whether a cell is missing: it is empty, or spelt as missing, or holds a code for a missing cell."""
     text, (codes, numbers) = _text(value), _codes(kind)
     x = day_of(text, kind.format) if kind.kind == DATE else number_of(text)
     return not text or text in codes or x in numbers
@@ -154,7 +154,7 @@ def coded_column(
 
 
 def python_values(column: pa.Array) -> list:
-    """Return the values of Arrow as objects of Python; one that Python does not have is an unlisted text."""
+    """Return Arrow values as Python objects; a value that Python cannot hold becomes an unlisted text."""
     try:
         return column.to_pylist()
     except (ValueError, OverflowError):
