@@ -38,7 +38,7 @@ from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.noise_theory.anchor import ANCHOR_SQUARED
 from privcov.measurements.noise_theory.forms import relative_count_std
 from privcov.postprocess.edge_test import discoveries
-from privcov.postprocess.two_values import TwoValues
+from privcov.postprocess.two_values import BinaryColumns
 from privcov.releases.public import release as public_release
 from privcov.steward.example_rows import ExampleRows
 from privcov.steward.preview import noise_for as planned_noise_for
@@ -159,7 +159,7 @@ class Population:
     covariance: np.ndarray
     rows: Callable[[int, np.random.Generator], np.ndarray] | None = None
     gaps: np.ndarray | None = None
-    two: TwoValues | None = None
+    two: BinaryColumns | None = None
     kurtosis: float = 0.0
 
 
@@ -175,10 +175,10 @@ def population_of(kind: str, d: int, more: str) -> Population:
     if kind in ("levels", "short"):
         span, names = np.array([0.0, 1.0, 1.0, 1.0, 1.0, 1.0]), ("rare", "common", "level")
         whole = kind == "levels"
-        two = TwoValues(np.zeros(6), span, ((1,), (2,), (3, 4, 5)), whole, names, whole)
+        two = BinaryColumns(np.zeros(6), span, ((1,), (2,), (3, 4, 5)), whole, names, whole)
         return _with_two_values(kind, _levels if kind == "levels" else _shortened, two)
     if kind == "categories":
-        two = TwoValues(
+        two = BinaryColumns(
             np.zeros(6), np.array([0.0, 1, 1, 1, 1, 1]), ((1, 2, 3, 4), (5,)), True, ("region", "yes"), True
         )
         return _with_two_values(kind, _regions, two)
@@ -187,7 +187,7 @@ def population_of(kind: str, d: int, more: str) -> Population:
         rows = _skewed(sigma, 4_000_000, stream(SEED, "rows", 0, kind, "truth"))
         return Population(*_moments(rows), lambda n, rng: _skewed(sigma, n, rng))
     if kind == "groups":
-        two = TwoValues(np.zeros(5), np.array([0.0, 0, 1, 1, 1]), ((2,), (3,), (4,)), True, ("a", "b", "c"), True)
+        two = BinaryColumns(np.zeros(5), np.array([0.0, 0, 1, 1, 1]), ((2,), (3,), (4,)), True, ("a", "b", "c"), True)
         return _with_two_values(kind, _groups, two)
     apart = np.abs(at[:, None] - at[None, :])
     structure = {
@@ -218,7 +218,9 @@ def population_of(kind: str, d: int, more: str) -> Population:
     return Population(mean, within + 0.21 * np.outer(gap, gap), gaps=gap)
 
 
-def _with_two_values(kind: str, drawn: Callable[[int, np.random.Generator], np.ndarray], two: TwoValues) -> Population:
+def _with_two_values(
+    kind: str, drawn: Callable[[int, np.random.Generator], np.ndarray], two: BinaryColumns
+) -> Population:
     truth = drawn(4_000_000, stream(SEED, "rows", 0, kind, "truth"))
     return Population(*_moments(truth[None]), lambda n, rng: drawn(n, rng)[None], two=two)
 
@@ -399,7 +401,7 @@ def answers_of(
         return
     few = list(range(1, min(known.d, 5)))
     if "group_means" in wanted:
-        parts = [found for by in GROUPED for found in contrasts.by_column(known, by, LEVEL)]
+        parts = [found for by in GROUPED for found in contrasts.group_mean_intervals(known, by, LEVEL)]
         yield "group_means", Intervals(*(np.array([getattr(p, end)[:2] for p in parts]) for end in _PARTS))
     shape = known.for_shape(k)
     if "regress, two values" in wanted:

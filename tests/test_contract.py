@@ -87,7 +87,7 @@ def assert_close(one: Release, two: Release, rtol: float) -> None:
 
 def assert_within(rel: Release, asked) -> None:
     """Compose the events here, in exact arithmetic where there is any; no tolerance."""
-    if not rel.as_asked:  # a published claim may be false; the method's own tests say what is true
+    if not rel.is_sound:  # a published claim may be false; the method's own tests say what is true
         assert rel.given is not None
         return
     ratio = [(e.mechanism, Fraction(e.sensitivity) / Fraction(e.scale)) for e in rel.events]
@@ -165,7 +165,7 @@ def test_a_method_that_spends_more_is_refused(key, kind, monkeypatch):
     honest = cls.run
     first = release(key, ds, asked)
     release_has_raw = first.raw is not None
-    if not first.events or not first.as_asked:
+    if not first.events or not first.is_sound:
         pytest.skip("measures nothing, or claims what was published")
 
     def with_event(change):
@@ -374,7 +374,7 @@ def test_json_there_and_back(key, kind, centre):
 @pytest.mark.parametrize("key", KEYS)
 def test_a_release_read_from_json_cannot_claim_more_than_its_events(key):
     rel = release(key, data(rows()), USUAL[METHODS.get(key).guarantees[0].kind])
-    if not rel.events or not rel.as_asked:
+    if not rel.events or not rel.is_sound:
         pytest.skip("measures nothing, or claims what was published")
     fields = json.loads(rel.to_json())
     for name in ("epsilon", "rho"):
@@ -431,7 +431,7 @@ def test_every_number_of_the_statement_comes_from_the_events(key, kind, centre):
             assert e.mechanism in said["Noise"]
             assert e.proof in said["Sensitivity"]
             assert e.norm in said["Sensitivity"]
-        if not rel.as_asked:
+        if not rel.is_sound:
             assert " as published; the claim" in said["Guarantee"]
             continue
         given, wanted = said["Guarantee"].split("; asked for ")

@@ -278,7 +278,7 @@ def test_a_mistake_is_answered_in_one_sentence(code, kind, words):
 
 
 def test_a_type_error_from_inside_is_not_taken_for_wrong_arguments():
-    @privcov.core.checks.explained
+    @privcov.core.checks.explain_arguments
     def half(x):
         return x / 2
 

@@ -12,7 +12,7 @@ from pages.lessons import player
 from pages.lessons.lesson import Control, Screen, compute_once
 from privcov.attacks import demonstrations
 from privcov.attacks.demonstrations import DEMONSTRATIONS, Curve, Demonstration
-from privcov.attacks.demonstrations_attack import CONFIDENCE, Side
+from privcov.attacks.demonstrations_attack import CONFIDENCE, AttackResult
 from privcov.plots import demonstrations as pictures
 from privcov.plots.palette import DARK, LIGHT, Palette
 
@@ -71,7 +71,7 @@ def at(demo: Demonstration, curve: Curve, value: float, palette: Palette, seed: 
     return screen
 
 
-def side_text(side: Side, demo: Demonstration, *, done: bool) -> str:
+def side_text(side: AttackResult, demo: Demonstration, *, done: bool) -> str:
     """Return one side in words: what is done, how often the attacker is right, and what is permitted."""
     title, sentence = ("As it is done", demo.habit) if done else ("As it should be", demo.repair)
     about = " about the printed person, picked after the release" if demo.certain else ""
@@ -115,7 +115,7 @@ def _text(value: float) -> str:
     return f"{value:.12g}"
 
 
-def verdict(side: Side, *, done: bool) -> str:
+def verdict(side: AttackResult, *, done: bool) -> str:
     """Return the outcome in a few words."""
     if side.refutes_claim:
         return "The attack succeeds."

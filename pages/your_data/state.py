@@ -23,7 +23,7 @@ from pages.your_data.declare.how_written import Taken
 from privcov.core.guarantees import Guarantee
 from privcov.ledger import Ledger
 from privcov.steward.check import OwnerCheck, check_upload
-from privcov.steward.view import Look
+from privcov.steward.view import OwnerView
 from privcov.tables.declaration.csv_file import MAX_BYTES
 from privcov.tables.declaration.declaration import Declaration, read_private
 from privcov.tables.private_dataset import PrivateDataset
@@ -49,7 +49,7 @@ class OwnerSession(TableForm):
     """
 
     guarantee: Guarantee | None = None
-    look: Look | None = field(default=None, repr=False)
+    look: OwnerView | None = field(default=None, repr=False)
     checked: OwnerCheck | None = field(default=None, repr=False)
     release_token: str = ""
     like: bytes = field(default=b"", repr=False)

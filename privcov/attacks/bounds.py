@@ -79,7 +79,7 @@ def ceiling(claim: Claim, n: int) -> float:
 
 
 @dataclass(frozen=True)
-class Reach:
+class DetectionLimit:
     """What n test draws of either table can detect.
 
     factor: noise so many times too small is caught with probability 90 % in the most favourable case, inf when none is;
@@ -91,7 +91,7 @@ class Reach:
     ceiling: float
 
 
-def reach(claim: Claim, n: int) -> Reach:
+def reach(claim: Claim, n: int) -> DetectionLimit:
     """Return what n draws can detect in the most favourable case.
 
     For pure DP this case is two outcomes with the odds e^epsilon. For (epsilon, delta) and zCDP it is Gaussian noise,
@@ -113,8 +113,8 @@ def reach(claim: Claim, n: int) -> Reach:
     grid = np.geomspace(1.001, 100.0, 300) if most > level_of(claim) else ()
     factor = next((float(f) for f in grid if refutes(f)), math.inf)
     if factor == math.inf:
-        return Reach(math.inf, math.inf, most)
-    return Reach(factor, level_of(weaker(claim, factor)), most)
+        return DetectionLimit(math.inf, math.inf, most)
+    return DetectionLimit(factor, level_of(weaker(claim, factor)), most)
 
 
 def weaker(claim: Claim, times: float) -> Claim:

@@ -32,7 +32,7 @@ def draw_many(distribution: NoiseDistribution, count: int, rng: np.random.Genera
             block[:, np.arange(d), np.arange(d)] += shift[:, None]
         if distribution.shape == FREE_GROUPS:
             on = np.diagonal(block, axis1=1, axis2=2)
-            block[:, np.arange(d), np.arange(d)] += on @ np.array([distribution.shrunken_sums(e) for e in np.eye(d)])
+            block[:, np.arange(d), np.arange(d)] += on @ np.array([distribution.group_correction(e) for e in np.eye(d)])
         return distribution.scale * block
     a = (rng.laplace if distribution.shape == "laplace" else rng.standard_normal)(size=(count, d, d))
     upper = np.triu(a)

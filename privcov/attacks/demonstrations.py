@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from privcov.attacks import demonstrations_cases as cases
-from privcov.attacks.demonstrations_attack import Side
+from privcov.attacks.demonstrations_attack import AttackResult
 from privcov.core import checks
 
 COUNT = 4_000  # simulated answers of either table
@@ -55,12 +55,12 @@ class Demonstration:
 
 
 @dataclass(frozen=True, eq=False)
-class Finding:
+class DemonstrationResult:
     """Both attacks at one value of the control."""
 
     value: float
-    done: Side
-    repaired: Side
+    done: AttackResult
+    repaired: AttackResult
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +199,7 @@ def find(key: str) -> Demonstration:
     return by_key[checks.one_of("demonstration", key, tuple(by_key))]
 
 
-def run(key: str, value: float | None = None, *, seed: int = 1, count: int = COUNT) -> Finding:
+def run(key: str, value: float | None = None, *, seed: int = 1, count: int = COUNT) -> DemonstrationResult:
     """Carry out both attacks at one value of the control (None: its default).
 
     count: simulated answers of either table.
@@ -212,7 +212,7 @@ def run(key: str, value: float | None = None, *, seed: int = 1, count: int = COU
             f"{', '.join(f'{v:g}' for v in demonstration.control.options)}."
         )
     checks.whole("count", count, 100, 1_000_000)
-    return Finding(value, *demonstration.case.run(value, count, seed))
+    return DemonstrationResult(value, *demonstration.case.run(value, count, seed))
 
 
 def curve(key: str) -> Curve:

@@ -37,7 +37,7 @@ class AnswerHistogram:
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class AttackResult:
     """One attack.
 
     success: probability that the best attacker is right, 0.5..1: a closed form when ``exact``, else the fraction
@@ -144,7 +144,7 @@ def _noise(distribution: NoiseDistribution, count: int, rng: np.random.Generator
     return whole
 
 
-def carry_out(attack: Attack, claim: ZCDP, finding: str, count: int, rng: np.random.Generator) -> Side:
+def carry_out(attack: Attack, claim: ZCDP, finding: str, count: int, rng: np.random.Generator) -> AttackResult:
     """Carry out the attack, exactly and on ``count`` simulated answers of either table."""
     first, second = (attack.scores(i, count, rng) for i in (0, 1))
     hits = int((first > 0).sum() + (second <= 0).sum())
@@ -159,7 +159,7 @@ def carry_out(attack: Attack, claim: ZCDP, finding: str, count: int, rng: np.ran
         0.0,
     )
     limit = accounting.attacker_success(claim)
-    return Side(claim, limit, attack.success, True, hits, 2 * count, low, high, finding, histogram, attack.rho)
+    return AttackResult(claim, limit, attack.success, True, hits, 2 * count, low, high, finding, histogram, attack.rho)
 
 
 def interval(hits: int, guesses: int) -> tuple[float, float]:

@@ -2,7 +2,8 @@
 
 Five of them claim rho-zCDP at CLAIM and add the noise of the one measurement everything is made from
 (measurements/moment.py, shape "free-trace", d = 2). Every case has ``exact(control)`` -> success on either side, and
-``run(control, count, seed)`` -> the two `Side`s. All tables are fixed or simulated; the attacker has the other rows.
+``run(control, count, seed)`` -> the two `AttackResult`s. All tables are fixed or simulated; the attacker has the other
+rows.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import math
 
 import numpy as np
 
-from privcov.attacks.demonstrations_attack import AnswerHistogram, Attack, Side, carry_out, interval
+from privcov.attacks.demonstrations_attack import AnswerHistogram, Attack, AttackResult, carry_out, interval
 from privcov.attacks.raw_tuning import chosen_on_raw_rows
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, ZCDP
@@ -76,7 +77,7 @@ class GaussianCase:
         """Return the largest probability that the claim permits."""
         return accounting.attacker_success(CLAIM)
 
-    def run(self, control: float, count: int, seed: int) -> tuple[Side, Side]:
+    def run(self, control: float, count: int, seed: int) -> tuple[AttackResult, AttackResult]:
         """Carry out both attacks ``count`` times."""
         done, repaired = self.attacks(control)
         findings = self.findings(control, done, repaired)
@@ -148,7 +149,7 @@ class Reruns(GaussianCase):
         tables = _axes(_E1), _axes(_E2)
         return _sound(*tables, looks=int(control)), _sound(*tables)
 
-    def run(self, control: float, count: int, seed: int) -> tuple[Side, Side]:
+    def run(self, control: float, count: int, seed: int) -> tuple[AttackResult, AttackResult]:
         """Carry out both attacks, ``count`` times or fewer where many draws are averaged."""
         return super().run(control, min(count, MAX_DRAWS // int(control)), seed)
 
@@ -230,7 +231,7 @@ class RawTuning:
             gammas.append(np.array([chosen_on_raw_rows(_table(rows), rng) for _ in range(count)]))
         return gammas[0], gammas[1]
 
-    def run(self, control: float, count: int, seed: int) -> tuple[Side, Side]:
+    def run(self, control: float, count: int, seed: int) -> tuple[AttackResult, AttackResult]:
         """Carry out both attacks ``count`` times."""
         runs = max(count // 40, 50)
         first, second = self.draw_gammas(control, runs, seed)
@@ -246,7 +247,7 @@ class RawTuning:
             "The rule reads the noisy matrix only, so whatever it chooses tells no more than that matrix does: "
             f"{percent(repaired.success)} is the best guess from all of it.",
         )
-        done = Side(
+        done = AttackResult(
             CLAIM,
             self.limit(control),
             hits / (2 * runs),
@@ -297,7 +298,7 @@ class OneOverN:
         number = int(rng.integers(1, int(control) + 1))
         return number, stream(seed, "OneOverN", "row", number).uniform(-1, 1, self.columns)
 
-    def run(self, control: float, count: int, seed: int) -> tuple[Side, Side]:
+    def run(self, control: float, count: int, seed: int) -> tuple[AttackResult, AttackResult]:
         """Carry out both ``count`` times."""
         n, sides = int(control), []
         for side, delta, success in zip(("done", "repaired"), self.deltas(control), self.exact(control), strict=True):
@@ -308,7 +309,9 @@ class OneOverN:
             histogram = AnswerHistogram("rows printed in a release", np.array([-0.5, 0.5, 1.5]), shares)
             finding = self._finding(n, delta, self.release(control, delta, seed))
             claim, limit = _nothing_but(delta), min(1.0, 0.5 + many / 2)
-            sides.append(Side(claim, limit, success, True, hits, count, *interval(hits, count), finding, histogram))
+            sides.append(
+                AttackResult(claim, limit, success, True, hits, count, *interval(hits, count), finding, histogram)
+            )
         return sides[0], sides[1]
 
     def _finding(self, n: int, delta: float, came_out: tuple[int, np.ndarray] | None) -> str:

@@ -79,7 +79,7 @@ class AuditSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class Test:
+class RegionTest:
     """A set of answers and how often the test draws of the two tables fell into it."""
 
     region: Region
@@ -119,8 +119,8 @@ class Audit:
     pair: Pair
     claim: Claim
     draws: int
-    for_level: Test
-    for_delta: Test
+    for_level: RegionTest
+    for_delta: RegionTest
     proved: float
     difference: float
     permitted: float
@@ -219,11 +219,11 @@ def _judge(
     )
 
 
-def _test(region: Region, test: tuple[np.ndarray, np.ndarray], alpha: float) -> Test:
+def _test(region: Region, test: tuple[np.ndarray, np.ndarray], alpha: float) -> RegionTest:
     hits = region.hits(test[0]), region.hits(test[1])
     n = len(test[0])
     low, high = binomial_low(hits[region.favoured], n, alpha), binomial_high(hits[1 - region.favoured], n, alpha)
-    return Test(region, hits, float(low), float(high))
+    return RegionTest(region, hits, float(low), float(high))
 
 
 def _support(

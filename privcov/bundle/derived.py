@@ -27,7 +27,7 @@ from privcov.inference.unbiased import ONE_COLUMN, Intervals, unbiased_moments_o
 from privcov.measurements.exact.moment import NoisySum
 from privcov.measurements.exact.reading import read_sum
 from privcov.measurements.moment import NoisyMoment
-from privcov.postprocess.matrices import Matrices, Noisy, derive
+from privcov.postprocess.matrices import Matrices, MeasuredMoment, derive
 from privcov.postprocess.terms import in_terms
 from privcov.postprocess.two_values import two_values
 from privcov.releases.release import Statement, write_statement
@@ -73,14 +73,14 @@ class Inputs:
         return from_dict(self.entry["request"]["guarantee"])
 
 
-def noisy_of(total: NoisySum) -> tuple[NoisyMoment, Noisy]:
+def noisy_of(total: NoisySum) -> tuple[NoisyMoment, MeasuredMoment]:
     """Return the moment as it was measured, and the same with its public facts. The same sum gives the same doubles.
 
     Spends nothing and keeps the guarantee of the measurement: it is post-processing of the stored sum.
     """
     noisy_moment = read_sum(total, "joint")
     facts, distribution = total.facts, noisy_moment.distribution
-    return noisy_moment, Noisy(
+    return noisy_moment, MeasuredMoment(
         noisy_moment.matrix,
         row_bound=facts.row_bound,
         scale=np.asarray(facts.scale),
@@ -111,7 +111,7 @@ def statement_of(bundle_inputs: Inputs, noisy_moment: NoisyMoment) -> Statement:
             raw=noisy_moment,
             guarantee=bundle_inputs.requested,
             given=bundle_inputs.stated_guarantee,
-            as_asked=True,
+            is_sound=True,
             parameters={"tuning": bundle_inputs.entry["request"]["tuning"]},
             neighbours=facts.neighbours,
             n=facts.n,

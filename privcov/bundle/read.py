@@ -22,7 +22,7 @@ from privcov.core import checks
 from privcov.core.guarantees import Guarantee, from_dict
 from privcov.measurements.exact.moment import NoisySum
 from privcov.measurements.moment import NoisyMoment
-from privcov.postprocess.matrices import Matrices, Noisy, derive
+from privcov.postprocess.matrices import Matrices, MeasuredMoment, derive
 from privcov.releases.private import read_release
 from privcov.releases.private_request import estimate
 from privcov.releases.release import Release
@@ -38,7 +38,7 @@ from privcov.releases.display import matrix_of
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class StoredRelease:
     """A stored release, and the matrices that follow from it, in the data's units.
 
     ``measurement`` holds the noisy whole numbers, the only thing that was made from the rows; ``noisy_moment`` is the
@@ -48,7 +48,7 @@ class Opened:
     release: Release
     measurement: NoisySum
     noisy_moment: NoisyMoment
-    noisy: Noisy
+    noisy: MeasuredMoment
     matrices: Matrices
 
     @property
@@ -138,7 +138,7 @@ class OpenedBundle:
         return estimate(method, self.measurement, self.guarantee, **parameters)
 
 
-@checks.explained
+@checks.explain_arguments
 def open_bundle(path: Path | str | bytes) -> OpenedBundle:
     """Check a bundle and return its measurement. Nothing of the bundle is run, and no ledger is needed.
 
@@ -203,19 +203,19 @@ def open_bundle(path: Path | str | bytes) -> OpenedBundle:
     )
 
 
-def open_stored(answer: str) -> Opened:
+def open_stored(answer: str) -> StoredRelease:
     """Return a stored release, read from the text in the ledger. The same text gives the same doubles."""
     return _open_release(read_release(answer))
 
 
-def _open_release(release: Release) -> Opened:
+def _open_release(release: Release) -> StoredRelease:
     total = release.measurement
     assert total is not None  # read from the ledger, or made by `release_private`
     noisy_moment, noisy = noisy_of(total)
-    return Opened(release, total, noisy_moment, noisy, derive(noisy))
+    return StoredRelease(release, total, noisy_moment, noisy, derive(noisy))
 
 
-def bundle_of(stored_release: Opened, entry: dict, declaration: dict | None) -> bytes:
+def bundle_of(stored_release: StoredRelease, entry: dict, declaration: dict | None) -> bytes:
     """Return the zip of a stored release."""
     release = stored_release.release
     if declaration is None or not _of_release(declaration, stored_release.measurement, entry["name"]):

@@ -41,13 +41,13 @@ _MANY = {"Sequence", "Iterable", "tuple", "list", "Mapping", "dict", "ndarray"}
 _SOME = _ONE | _MANY - {"ndarray"} | {"Kind", "Column", "object"}
 
 
-def explained(called: Called) -> Called:
+def explain_arguments(called: Called) -> Called:
     """Make a call with wrong arguments list the accepted ones.
 
     The message does not repeat an argument that is a table or a list, because the argument may hold rows.
     """
     if isinstance(called, type):
-        called.__init__ = explained(called.__init__)  # type: ignore[misc] # of the class itself
+        called.__init__ = explain_arguments(called.__init__)  # type: ignore[misc] # of the class itself
         return called
 
     @functools.wraps(called)

@@ -20,7 +20,7 @@ def format_up(value: float, digits: int) -> str:
 
 
 @final
-@checks.explained
+@checks.explain_arguments
 @dataclass(frozen=True)
 class PureDP:
     """Pure epsilon-DP.
@@ -69,7 +69,7 @@ class PureDP:
 
 
 @final
-@checks.explained
+@checks.explain_arguments
 @dataclass(frozen=True)
 class ApproxDP:
     """Approximate (epsilon, delta)-DP.
@@ -125,7 +125,7 @@ class ApproxDP:
 
 
 @final
-@checks.explained
+@checks.explain_arguments
 @dataclass(frozen=True)
 class ZCDP:
     """Zero-concentrated DP with parameter rho.

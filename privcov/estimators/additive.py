@@ -21,7 +21,7 @@ from privcov.estimators.base import METHODS, MethodInput, Outcome, moments_of
 from privcov.estimators.mechanisms import PRINTED, SOUND, Mechanism, MechanismMethod
 from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
 from privcov.measurements.noise import COUPLED
-from privcov.postprocess.available_cases import Available, available_cases
+from privcov.postprocess.available_cases import AvailableCases, available_cases
 from privcov.postprocess.joint import Moments
 from privcov.postprocess.spectrum import clip_box, clip_psd, shrink_spectrum, shrink_wishart_difference
 
@@ -71,7 +71,7 @@ def finish_available(
     )
 
 
-def available_of(noisy_moment: NoisyMoment) -> Available:
+def available_of(noisy_moment: NoisyMoment) -> AvailableCases:
     """Return the available cases of a measurement with flags."""
     assert noisy_moment.flags is not None, "missing cells were measured"
     return available_cases(noisy_moment.matrix, noisy_moment.flags, row_bound=noisy_moment.row_bound)
@@ -90,7 +90,7 @@ def repaired(matrix: np.ndarray, noise_std: float, how: str, shape: str, top: fl
     return shrink_spectrum(matrix, noise_std)
 
 
-def _refusals(available: Available, columns: tuple[str, ...]) -> tuple[str, ...]:
+def _refusals(available: AvailableCases, columns: tuple[str, ...]) -> tuple[str, ...]:
     bad = np.diag(available.refused)
     rows, partners = np.nonzero(np.triu(available.refused, 1) & ~bad[:, None] & ~bad[None, :])
     notes = []

@@ -28,7 +28,7 @@ import numpy as np
 from privcov.core.guarantees import RELATIONS, NoPrivacy
 from privcov.core.parameters import parameter
 from privcov.estimators.additive import finish_available, repaired
-from privcov.estimators.base import ALL_KINDS, METHODS, MethodInput, OneMeasurement, Outcome, Request
+from privcov.estimators.base import ALL_KINDS, METHODS, MeasurementRequest, MethodInput, OneMeasurement, Outcome
 from privcov.estimators.mechanisms import LeastNoise
 from privcov.measurements.labels import CLASSES
 from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
@@ -111,7 +111,7 @@ class AutoCov(OneMeasurement):
 
     mechanism = LeastNoise()
 
-    def request(self, inputs: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> MeasurementRequest:
         """Return the measurement of the matrix with an anchor that favours it, after a search of the row bound."""
         searched = self.row_bound_search != OFF and inputs.d >= FEWEST_COLUMNS
         search = SEARCH_SHARE if searched and not isinstance(inputs.guarantee, NoPrivacy) else 0.0

@@ -88,7 +88,7 @@ class MethodCard:
 
 
 @dataclass(frozen=True)
-class Request:
+class MeasurementRequest:
     """One measurement of the moment matrix, decided by public facts alone: arguments of `measure_moment`.
 
     search: the part of the share that a search for a shorter row bound spends first; 0 for no search.
@@ -224,7 +224,7 @@ class Method(Checked):
         """
         raise NotImplementedError
 
-    def request(self, inputs: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> MeasurementRequest:
         """Return the one measurement of the moment matrix that this method needs, before a row is read.
 
         Raises NotOneMeasurement where the method needs other measurements, NothingMeasured where it reads no rows.

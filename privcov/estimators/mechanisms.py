@@ -15,7 +15,7 @@ import numpy as np
 
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, BudgetShare, GaussianDP, Guarantee, Kind, NoPrivacy, PureDP, ZCDP
-from privcov.estimators.base import MethodInput, NotOneMeasurement, OneMeasurement, Request
+from privcov.estimators.base import MeasurementRequest, MethodInput, NotOneMeasurement, OneMeasurement
 from privcov.measurements.moment import ANCHOR_SQUARED, NoisyMoment, sensitivity
 from privcov.measurements.wishart import measure_wishart
 
@@ -74,7 +74,7 @@ def printed_share(
 class Noise:
     """Base of the noises on the moment matrix."""
 
-    def request(self, inputs: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> MeasurementRequest:
         """Return what is to be measured; raise NotOneMeasurement where private rows cannot be measured in this way."""
         raise NotImplementedError
 
@@ -95,15 +95,15 @@ class Mechanism(Noise):
     printed: Mapping[str, tuple[Kind, Callable[[Any, int], float]]] | None = None
     printed_shape: str = ""
 
-    def request(self, inputs: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> MeasurementRequest:
         """Return the one measurement, under the whole guarantee."""
         if inputs.calibration == "sound":
-            return Request(inputs.guarantee, self.shape)
+            return MeasurementRequest(inputs.guarantee, self.shape)
         assert self.printed is not None
         shape = self.printed_shape or self.shape
         norm = {"laplace": "l1", "upper-triangle": "triangle"}.get(shape, "l2")
         calibrate = accounting.laplace_scale if shape == "laplace" else accounting.gaussian_scale
-        return Request(printed_share(inputs, self.printed, norm, calibrate), shape)
+        return MeasurementRequest(printed_share(inputs, self.printed, norm, calibrate), shape)
 
 
 def sulq_scale(guarantee: ApproxDP, p: int) -> float:
@@ -133,7 +133,7 @@ class WishartNoise(Noise):
     printed: Callable[[Guarantee], dict]
     sound: Callable[[Guarantee], dict] | None = None
 
-    def request(self, inputs: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> MeasurementRequest:
         """Raise NotOneMeasurement: private rows never get this noise."""
         raise NotOneMeasurement("A single Wishart matrix is not among the noises of private rows.")
 
@@ -167,9 +167,9 @@ class LeastNoise(Noise):
             return "free-trace"
         return "laplace" if inputs.d == 1 else "wishart-difference"
 
-    def request(self, inputs: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> MeasurementRequest:
         """Return the one measurement, under the whole guarantee."""
-        return Request(inputs.guarantee, self.shape(inputs))
+        return MeasurementRequest(inputs.guarantee, self.shape(inputs))
 
 
 class MechanismMethod(OneMeasurement):
@@ -180,7 +180,7 @@ class MechanismMethod(OneMeasurement):
         """The mechanism that adds the noise."""
         raise NotImplementedError
 
-    def request(self, inputs: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> MeasurementRequest:
         """Return the request of the mechanism."""
         return self.mechanism.request(inputs)
 

@@ -10,7 +10,7 @@ import numpy as np
 from privcov.core import accounting
 from privcov.core.guarantees import RELATIONS, ApproxDP, BudgetShare, ZCDP
 from privcov.core.parameters import parameter
-from privcov.estimators.base import METHODS, MethodInput, OneMeasurement, Outcome, Request, moments_of
+from privcov.estimators.base import METHODS, MeasurementRequest, MethodInput, OneMeasurement, Outcome, moments_of
 from privcov.estimators.mechanisms import SOUND, printed_share
 from privcov.estimators.precision import fission_halves, target
 from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
@@ -80,11 +80,11 @@ class RidgePrecision(OneMeasurement):
         ends=("noisier inverse", "smoother inverse"),
     )
 
-    def request(self, inputs: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> MeasurementRequest:
         """Return one Gaussian measurement of the whole guarantee."""
         if inputs.calibration == "sound":
-            return Request(inputs.guarantee, "free-trace")
-        return Request(self._printed(inputs), "upper-triangle")
+            return MeasurementRequest(inputs.guarantee, "free-trace")
+        return MeasurementRequest(self._printed(inputs), "upper-triangle")
 
     def finish(self, inputs: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Repair the noisy matrix, choose the penalty, and invert with the ridge."""

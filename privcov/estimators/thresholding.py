@@ -18,7 +18,7 @@ import numpy as np
 from privcov.core.guarantees import ApproxDP, BudgetShare, GaussianDP, NoPrivacy
 from privcov.core.parameters import parameter
 from privcov.estimators import mechanisms
-from privcov.estimators.base import MethodInput, OneMeasurement, Outcome, Request
+from privcov.estimators.base import MeasurementRequest, MethodInput, OneMeasurement, Outcome
 from privcov.estimators.papers.threshold_noise import (
     diagonal_variance,
     in_working_units,
@@ -89,11 +89,11 @@ class Thresholding(OneMeasurement):
         """The constant of the printed threshold, in units of R squared / d."""
         raise NotImplementedError
 
-    def request(self, inputs: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> MeasurementRequest:
         """Return one Gaussian measurement of the whole guarantee; as published, of the printed shape and scale."""
         if inputs.calibration == "sound":
-            return Request(inputs.guarantee, "free-trace")
-        return Request(self._printed_share(inputs), "upper-triangle")
+            return MeasurementRequest(inputs.guarantee, "free-trace")
+        return MeasurementRequest(self._printed_share(inputs), "upper-triangle")
 
     def printed_std(self, inputs: MethodInput) -> float:
         """Return sigma as printed, in unit-ball units: what the papers add to an entry and put into the threshold."""

@@ -6,7 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodInput, NothingMeasured, Outcome, Request
+from privcov.estimators.base import (
+    ALL_KINDS,
+    METHODS,
+    MeasurementRequest,
+    Method,
+    MethodInput,
+    NothingMeasured,
+    Outcome,
+)
 from privcov.postprocess.joint import Moments
 
 
@@ -36,7 +44,7 @@ class Zero(Method):
     Nothing: it reads no rows.
     """
 
-    def request(self, inputs: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> MeasurementRequest:
         """Raise NothingMeasured: there is nothing to measure."""
         raise NothingMeasured(f"{self.card.label} reads no rows, so there is nothing to release.")
 

@@ -167,7 +167,7 @@ class ReleaseAnswers:
         intervals = entries.covariances(self._moments, self.level, self._third)
         return self._by_pair("covariances", intervals, np.outer(self.scale, self.scale))
 
-    @checks.explained
+    @checks.explain_arguments
     def correlations(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
         """Return the correlation of every pair of columns, and which are real.
 
@@ -207,7 +207,7 @@ class ReleaseAnswers:
         order = pd.MultiIndex.from_product([names, list(square)])
         return table.reindex(columns=order)
 
-    @checks.explained
+    @checks.explain_arguments
     def partial_correlations(
         self, rate: float = FALSE_DISCOVERIES, given: str | Sequence[str] | None = None
     ) -> pd.DataFrame:
@@ -258,7 +258,7 @@ class ReleaseAnswers:
         )
         return self._by_pair("edges", intervals.without_intervals(self._moments.same_column, ONE_COLUMN), rate=rate)
 
-    @checks.explained
+    @checks.explain_arguments
     def regress(
         self, y: str, on: str | Sequence[str] | None = None, ridge: float | Literal["auto"] = 0.0
     ) -> pd.DataFrame:
@@ -308,7 +308,7 @@ class ReleaseAnswers:
             table.attrs["r_squared"] = self._one(fit.r_squared, "r_squared")
         return table
 
-    @checks.explained
+    @checks.explain_arguments
     def predict(
         self,
         y: str,
@@ -409,7 +409,7 @@ class ReleaseAnswers:
         intervals = spectrum.eigenvalues(self._moments, self.level, self._third)
         return self._frame("eigenvalues", {"axis": tuple(range(1, len(self.columns) + 1))}, intervals)
 
-    @checks.explained
+    @checks.explain_arguments
     def components(self, n_components: int | None = None) -> pd.DataFrame:
         """Return the loadings of the first axes of the covariance with every column in half-ranges.
 
@@ -465,7 +465,7 @@ class ReleaseAnswers:
         intervals = contrasts.contrast(self._moments, whole, at[0], at[1], self.level)
         return self._by_column("contrast", intervals, self.scale)
 
-    @checks.explained
+    @checks.explain_arguments
     def group_means(self, by: str) -> pd.DataFrame:
         """Return the means of every other column in groups that a column makes.
 
@@ -499,7 +499,7 @@ class ReleaseAnswers:
             raise ValueError(f"by names {by!r}, and there is no other column.")
         parts: list[tuple[str, Intervals, np.ndarray]] = []
         for j in at:
-            intervals = contrasts.by_column(self._moments, j, self.level)
+            intervals = contrasts.group_mean_intervals(self._moments, j, self.level)
             if len(at) > 1:
                 parts.append((self.columns[j], intervals[contrasts.HIGHER], origin))
                 continue
@@ -664,7 +664,7 @@ class ReleaseAnswers:
         return coverage_record.sentence(case, self.level, self.rows, len(self.columns), like)
 
 
-@checks.explained
+@checks.explain_arguments
 def answers(x: Release | Measurement, *, level: float = 0.95, kurtosis: float = 0.0) -> ReleaseAnswers:
     """Return the answers of a release, with intervals for privacy noise and sampling together.
 

@@ -134,7 +134,7 @@ def contrast(moments: UnbiasedMoments, whole: NoisyMoment, a: int, b: int, level
 LOWER, HIGHER, STEP = range(3)
 
 
-def by_column(moments: UnbiasedMoments, by: int, level: float) -> list[Intervals]:
+def group_mean_intervals(moments: UnbiasedMoments, by: int, level: float) -> list[Intervals]:
     """Return the means of every column in the groups with the lower and the higher value of ``by``, and the difference.
 
     In working units, as derived in the docstring of the module.

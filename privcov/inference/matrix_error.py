@@ -19,7 +19,7 @@ import numpy as np
 
 from privcov.core.randomness import stream
 from privcov.measurements.moment import NoisyMoment
-from privcov.postprocess.matrices import Noisy, unbiased
+from privcov.postprocess.matrices import MeasuredMoment, unbiased
 
 _STEP = 0.3
 _PROBES, _FEW, _LARGE = 8, 2, 30  # few probes from so many columns on, because their average is over many entries
@@ -29,7 +29,7 @@ _SURE = 2.0  # deviations that are added to the squared error and taken from the
 
 
 def matrix_error(
-    noisy_moment: NoisyMoment, noisy: Noisy, covariance: Callable[[NoisyMoment], np.ndarray]
+    noisy_moment: NoisyMoment, noisy: MeasuredMoment, covariance: Callable[[NoisyMoment], np.ndarray]
 ) -> float | None:
     """Return how large the relative Frobenius error of ``covariance(noisy_moment)`` is at most, in working units.
 

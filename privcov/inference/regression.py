@@ -102,7 +102,7 @@ class _Part:
 
     def noise(self, form: np.ndarray) -> float:
         """Return N(A), in which |A m|^2 is corrected for the noise in m."""
-        return self.law.cleared_variance(form, self.mean, self.covariance)
+        return self.law.debiased_form_variance(form, self.mean, self.covariance)
 
 
 def _part(moments: UnbiasedMoments, columns: list[int]) -> _Part:

@@ -20,8 +20,8 @@ from privcov.measurements.exact.reading import count_std, read_sum
 from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise_theory.forms import Law, law_of, moments_of, relative_count_std
 from privcov.measurements.noise_theory.tails import quantile
-from privcov.postprocess.available_cases import Available, available_cases
-from privcov.postprocess.two_values import TwoValues, two_values
+from privcov.postprocess.available_cases import AvailableCases, available_cases
+from privcov.postprocess.two_values import BinaryColumns, two_values
 from privcov.releases.release import Release
 from privcov.tables.declared_columns import typed_units
 
@@ -104,9 +104,9 @@ class UnbiasedMoments:
     scale: np.ndarray
     origin: np.ndarray
     noisy_moment: NoisyMoment
-    available: Available | None = None
+    available: AvailableCases | None = None
     total: NoisySum | None = None
-    two: TwoValues | None = None
+    two: BinaryColumns | None = None
 
     @property
     def d(self) -> int:

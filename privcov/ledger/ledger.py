@@ -87,7 +87,7 @@ class Ledger:
     No release so far; of 1-zCDP there remains rho 1 in zCDP.
     """
 
-    @checks.explained
+    @checks.explain_arguments
     def __init__(self, path: Path | str | None = None) -> None:
         self._file = LedgerFile(default_path() if path is None else Path(path).expanduser())
         self.path, self.key = self._file.path, self._file.key
@@ -113,7 +113,7 @@ class Ledger:
 
     # --- reading ------------------------------------------------------------------------------------------------
 
-    @checks.explained
+    @checks.explain_arguments
     def account(self, name: str) -> Account:
         """Return the limit of a table and what was spent."""
         with self._file.link() as link:
@@ -175,7 +175,7 @@ class Ledger:
 
     # --- writing ------------------------------------------------------------------------------------------------
 
-    @checks.explained
+    @checks.explain_arguments
     def set_limit(self, name: str, guarantee: Guarantee, reason: str = "") -> Account:
         """Set the limit of a table, and return its account; earlier limits stay on record.
 

@@ -11,7 +11,7 @@ import dataclasses
 import numpy as np
 
 from privcov.core import checks
-from privcov.tables.dataset import Dataset, Kept
+from privcov.tables.dataset import Dataset, ValueCache
 from privcov.tables.public_facts import MAX_CLASSES, label_text
 
 CLASSES = "classes"
@@ -96,4 +96,4 @@ def take(dataset: Dataset, rows: np.ndarray) -> Dataset:
     labels, classes = dataset.labels, dataset.classes
     if labels is not None:
         labels, classes = labels[rows], class_list(dataset)
-    return dataclasses.replace(dataset, rows=part, labels=labels, classes=classes, kept=Kept())
+    return dataclasses.replace(dataset, rows=part, labels=labels, classes=classes, kept=ValueCache())

@@ -102,7 +102,7 @@ class NoiseDistribution:
                 small = rng.standard_normal() / np.sqrt(d * (d + 1))
                 block[np.diag_indices(d)] += small - np.trace(block) / d
             elif self.shape == FREE_GROUPS:
-                block[np.diag_indices(d)] += self.shrunken_sums(np.diag(block))
+                block[np.diag_indices(d)] += self.group_correction(np.diag(block))
         else:
             entries = rng.standard_normal if self.shape == "upper-triangle" else _laplace(rng)
             upper = np.triu(entries((d, d)))
@@ -124,7 +124,7 @@ class NoiseDistribution:
         groups = np.array(self.groups, dtype=np.int64)
         return groups, np.bincount(groups).astype(np.float64), np.array(self.weights, dtype=np.float64)
 
-    def shrunken_sums(self, diagonal: np.ndarray) -> np.ndarray:
+    def group_correction(self, diagonal: np.ndarray) -> np.ndarray:
         """Return what takes the sum of independent N(0, 1) over every group to its variance, m / (1 + m weight)."""
         groups, sizes, weights = self._group_arrays()
         factors = (1 / np.sqrt(1 + sizes * weights) - 1) / sizes

@@ -74,8 +74,8 @@ def l1_change(d: int, m: int, anchor: int, n_anchors: int) -> int:
 def flagged_l1(facts: PublicFacts, m: int, anchor: int, n_anchors: int) -> int:
     """Return `l1_change` for the rows of a table, with their flags of missing cells and the weights of persons."""
     wide = l1_change(facts.width, m, anchor, n_anchors)
-    if facts.most_nonzero == facts.width:
+    if facts.max_nonzero == facts.width:
         return wide
-    edges = math.isqrt(4 * facts.most_nonzero * anchor**2 * m**2)
+    edges = math.isqrt(4 * facts.max_nonzero * anchor**2 * m**2)
     corner = 2 * anchor**2 if n_anchors > 1 else 0
-    return min(wide, (facts.most_nonzero + 1) * m**2 + edges + corner)
+    return min(wide, (facts.max_nonzero + 1) * m**2 + edges + corner)

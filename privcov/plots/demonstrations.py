@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from privcov.attacks.demonstrations import Curve, Demonstration
-from privcov.attacks.demonstrations_attack import Side
+from privcov.attacks.demonstrations_attack import AttackResult
 from privcov.core.words import percent
 from privcov.plots.labels import instead_of_legend
 from privcov.plots.look import Pen, Picture, draw, note, pen, vline
@@ -36,12 +36,12 @@ def outlines(edges: np.ndarray, fractions: Sequence, palette: Palette) -> list[g
     ]
 
 
-def answer_histogram(side: Side, title: str, palette: Palette) -> Picture:
+def answer_histogram(side: AttackResult, title: str, palette: Palette) -> Picture:
     """Draw the shares of the simulated answers of either table, and the cut by which the attacker guesses."""
     return _alone(side, title, palette) if side.histogram.second is None else _both(side, title, palette)
 
 
-def _both(side: Side, title: str, palette: Palette) -> Picture:
+def _both(side: AttackResult, title: str, palette: Palette) -> Picture:
     histogram = side.histogram
     second, cut = histogram.second, histogram.cut
     assert second is not None  # checked in `answer_histogram`, and with two tables there is a cut
@@ -68,7 +68,7 @@ def _both(side: Side, title: str, palette: Palette) -> Picture:
     )
 
 
-def _alone(side: Side, title: str, palette: Palette) -> Picture:
+def _alone(side: AttackResult, title: str, palette: Palette) -> Picture:
     fractions = side.histogram.first
     bars = [
         go.Scatter(

@@ -43,7 +43,7 @@ LEAST = 3.0  # standard deviations of its noise that a share must have
 
 
 @dataclass(frozen=True, eq=False)
-class Available:
+class AvailableCases:
     """What is known of the available cases, in working units.
 
     shares: noisy share of rows that have both cells. mean: of the cells that are there; NaN where refused.
@@ -64,7 +64,7 @@ class Available:
         return np.isnan(self.covariance)
 
 
-def available_cases(matrix: np.ndarray, flags: Flags, *, row_bound: float) -> Available:
+def available_cases(matrix: np.ndarray, flags: Flags, *, row_bound: float) -> AvailableCases:
     """Return means, covariances and shares of the available cases, each with the deviation of its noise."""
     same = np.eye(flags.d) > 0
     entry_variance, flag_squared = flags.entry_std * flags.entry_std, flags.weight * flags.weight
@@ -94,7 +94,7 @@ def available_cases(matrix: np.ndarray, flags: Flags, *, row_bound: float) -> Av
     mean = np.diag(means)
     mean_variance = np.diag(mean_variances) + mean * mean * np.diag(share_variance / (pi * pi))
     scale = row_bound * row_bound
-    return Available(
+    return AvailableCases(
         shares, share_std, row_bound * mean, row_bound * np.sqrt(mean_variance), scale * covariance,
         scale * scale * variance,
     )  # fmt: skip

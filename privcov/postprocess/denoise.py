@@ -45,7 +45,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.postprocess.spectrum import clip_psd, excess, project_trace, pulled_in, pulled_in_wishart, quotients
+from privcov.postprocess.spectrum import (
+    clip_psd,
+    divided_differences,
+    excess,
+    project_trace,
+    shrunk_values,
+    shrunk_values_wishart,
+)
 
 # How far a part or an eigenvalue must leave the noise: x of the module's text, standard deviations of a single number,
 # and in d^(-2/3) of the edge, about the width of the largest eigenvalue. Wishart matrices have longer tails.
@@ -249,14 +256,14 @@ def _by_eigenvalues(matrix: np.ndarray, values: np.ndarray, vectors: np.ndarray,
     """Shrink the eigenvalues, to a trace of at most that of the matrix where the noise is Gaussian."""
     d = len(values)
     if noise.gaussian:
-        shrunk, slope = pulled_in(values, noise.std)
+        shrunk, slope = shrunk_values(values, noise.std)
         over = excess(shrunk, max(float(values.sum()), 0.0))
     else:
-        shrunk, slope = pulled_in_wishart(values, noise.std / math.sqrt(2 * (d + 1)))
+        shrunk, slope = shrunk_values_wishart(values, noise.std / math.sqrt(2 * (d + 1)))
         over = 0.0
     new_values = np.maximum(shrunk - over, 0.0)
     slope = np.where(new_values > 0, slope, 0.0)
-    rates = quotients(values, new_values, slope, 1e-9 * noise.std)
+    rates = divided_differences(values, new_values, slope, 1e-9 * noise.std)
     squares = vectors**2
     own = np.sum((squares @ rates) * squares, axis=1)  # dF_aa / dY_aa
     whole = 2 * noise.std**2 * float(slope.sum() + (rates.sum() - np.trace(rates)) / 2)

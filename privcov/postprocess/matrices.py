@@ -12,18 +12,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov.core import checks
-from privcov.postprocess.available_cases import Available, available_cases
+from privcov.postprocess.available_cases import AvailableCases, available_cases
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.plain_algebra import eigen, rebuild
 from privcov.postprocess.threshold import noise_variance
-from privcov.postprocess.two_values import TwoValues, with_identities, within_values
+from privcov.postprocess.two_values import BinaryColumns, with_identities, within_values
 from privcov.tables.public_facts import Flags
 
 LEAST_EIGENVALUE = 0.01  # of a correlation matrix, before it is inverted
 
 
 @dataclass(frozen=True, eq=False)
-class Noisy:
+class MeasuredMoment:
     """The noisy measurement and the public facts about it.
 
     matrix: noisy moment in unit-ball units (rows divided by R), p x p, p = d + 1, the mean last.
@@ -41,7 +41,7 @@ class Noisy:
     entry_std: float
     diagonal_std: float | np.ndarray
     flags: Flags | None = None
-    two: TwoValues | None = None
+    two: BinaryColumns | None = None
 
     @property
     def d(self) -> int:
@@ -81,7 +81,7 @@ class Matrices:
     shares_std: np.ndarray | None = None
 
 
-def derive(noisy: Noisy) -> Matrices:
+def derive(noisy: MeasuredMoment) -> Matrices:
     """Compute all matrices from the noisy moment."""
     mean, raw, variance = unbiased(noisy)
     available = _available(noisy)
@@ -148,14 +148,14 @@ def _least_off_diagonal(matrix: np.ndarray) -> float:
     return float(matrix[~np.eye(len(matrix), dtype=bool)].min())
 
 
-def _available(noisy: Noisy) -> Available | None:
+def _available(noisy: MeasuredMoment) -> AvailableCases | None:
     """Return the available cases of a measurement with flags, else None."""
     if noisy.flags is None:
         return None
     return available_cases(noisy.matrix, noisy.flags, row_bound=noisy.row_bound)
 
 
-def unbiased(noisy: Noisy) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def unbiased(noisy: MeasuredMoment) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return mean, unrepaired covariance (NaN where refused), and its noise variance, in working units."""
     if (available := _available(noisy)) is not None:
         return available.mean, available.covariance, available.variance

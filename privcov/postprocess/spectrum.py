@@ -64,10 +64,10 @@ def shrink_spectrum(matrix: np.ndarray, noise_std: float) -> np.ndarray:
     # |2 v h| <= d noise_std: below the rounding of the matrix nothing is left to pull (and its square underflows).
     if len(values) * noise_std <= np.finfo(float).eps / 8 * np.abs(values).max():
         return clip_psd(matrix)
-    return assemble(np.maximum(pulled_in(values, noise_std)[0], 0.0), vectors)
+    return assemble(np.maximum(shrunk_values(values, noise_std)[0], 0.0), vectors)
 
 
-def pulled_in(values: np.ndarray, noise_std: float) -> tuple[np.ndarray, np.ndarray]:
+def shrunk_values(values: np.ndarray, noise_std: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the eigenvalues of `shrink_spectrum` before they are clipped at zero, and their derivatives."""
     d = len(values)
     gap = values[:, None] - values[None, :]
@@ -88,10 +88,10 @@ def shrink_wishart_difference(matrix: np.ndarray, c: float) -> np.ndarray:
     values, vectors = np.linalg.eigh(checks.square("matrix", matrix))
     if len(values) * c <= np.finfo(float).eps / 8 * np.abs(values).max():  # nothing is left to pull
         return clip_psd(matrix)
-    return assemble(np.maximum(pulled_in_wishart(values, c)[0], 0.0), vectors)
+    return assemble(np.maximum(shrunk_values_wishart(values, c)[0], 0.0), vectors)
 
 
-def pulled_in_wishart(values: np.ndarray, c: float) -> tuple[np.ndarray, np.ndarray]:
+def shrunk_values_wishart(values: np.ndarray, c: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the eigenvalues of `shrink_wishart_difference` before they are clipped at zero, and their derivatives."""
     d = len(values)
     unit = values / (c * d)  # in units of K nothing can overflow
@@ -109,7 +109,7 @@ def pulled_in_wishart(values: np.ndarray, c: float) -> tuple[np.ndarray, np.ndar
     return c * d * (unit - pull.real - pull.imag * g.real / g.imag), slope
 
 
-def quotients(values: np.ndarray, new_values: np.ndarray, slope: np.ndarray, near: float) -> np.ndarray:
+def divided_differences(values: np.ndarray, new_values: np.ndarray, slope: np.ndarray, near: float) -> np.ndarray:
     """Return (f_i - f_j) / (l_i - l_j) for eigenvalues l that become f; the mean slope of f where two l are near."""
     gap = values[:, None] - values[None, :]
     same = np.abs(gap) < near

@@ -20,7 +20,7 @@ _LEAST = 1e-4  # of the largest eigenvalue of a block, to which others are raise
 
 
 @dataclass(frozen=True, eq=False)
-class TwoValues:
+class BinaryColumns:
     """Which columns have two values, in working units.
 
     low, span: the lower value, and the distance to the higher one; 0 for other columns. blocks: their positions, those
@@ -37,7 +37,7 @@ class TwoValues:
     exact: np.ndarray | bool = False
 
 
-def two_values(kinds: Kinds, units: Units, missing: str = "typical") -> TwoValues | None:
+def two_values(kinds: Kinds, units: Units, missing: str = "typical") -> BinaryColumns | None:
     """Return which columns have two values by their declaration; None where there is none.
 
     A missing cell that counts as a typical value between the two makes (x - mean)^2 vary less than the formulas say.
@@ -59,7 +59,7 @@ def two_values(kinds: Kinds, units: Units, missing: str = "typical") -> TwoValue
     ends = (units.bounds - units.origin[:, None]) / units.scale[:, None] * np.array(is_two)[:, None]
     whole = units.fits_bounds
     exact = whole & (np.array(is_two) if missing != "typical" else np.array(is_two) & (ends == 0).any(axis=1))
-    return TwoValues(ends[:, 0], ends[:, 1] - ends[:, 0], tuple(blocks), whole, tuple(names), exact)
+    return BinaryColumns(ends[:, 0], ends[:, 1] - ends[:, 0], tuple(blocks), whole, tuple(names), exact)
 
 
 def same_column(kinds: Kinds) -> np.ndarray | None:
@@ -69,7 +69,7 @@ def same_column(kinds: Kinds) -> np.ndarray | None:
     return same if same.any() else None
 
 
-def within_values(mean: np.ndarray, two: TwoValues | None) -> np.ndarray:
+def within_values(mean: np.ndarray, two: BinaryColumns | None) -> np.ndarray:
     """Return the mean, clipped to the two values of a column; shares of levels of one column add up to at most 1."""
     mean = mean.copy()
     for at in [] if two is None else map(list, two.blocks):
@@ -79,7 +79,7 @@ def within_values(mean: np.ndarray, two: TwoValues | None) -> np.ndarray:
     return mean
 
 
-def with_identities(covariance: np.ndarray, mean: np.ndarray, two: TwoValues | None) -> np.ndarray:
+def with_identities(covariance: np.ndarray, mean: np.ndarray, two: BinaryColumns | None) -> np.ndarray:
     """Return the covariance whose entries within a declared column are those that follow from `within_values`.
 
     A block C of the columns of one becomes B by T = C^-1/2 (C^1/2 B C^1/2)^1/2 C^-1/2, by which its covariances with

@@ -56,7 +56,7 @@ class MeasurementError(RuntimeError):
     """Raised where a pass over private rows failed; the message says nothing about the rows."""
 
 
-@checks.explained
+@checks.explain_arguments
 def release_private(
     private: PrivateDataset,
     guarantee: Guarantee,

@@ -20,12 +20,12 @@ from privcov.core.guarantees import ApproxDP, Event, Guarantee, NoPrivacy, PureD
 from privcov.core.randomness import stream
 from privcov.estimators.base import (
     METHODS,
+    MeasurementRequest,
     Method,
     MethodCard,
     MethodInput,
     NothingMeasured,
     NotOneMeasurement,
-    Request,
 )
 from privcov.measurements.exact.moment import NoisySum, planned_events, shape_and_anchor
 from privcov.measurements.exact.norm_counts import halvings_of, shares
@@ -59,9 +59,9 @@ class PrivateRequest:
     input: MethodInput
 
     @property
-    def query(self) -> Request:
+    def query(self) -> MeasurementRequest:
         """What is to be measured; the same at every call."""
-        return self.method.request(self._afresh())
+        return self.method.request(self._fresh_input())
 
     def event(self) -> Event:
         """Return the event of the matrix of the release that would follow, from public facts alone."""
@@ -100,21 +100,21 @@ class PrivateRequest:
 
     def finish(self, noisy: NoisySum) -> Release:
         """Return the release that the method makes of the measurement; post-processing."""
-        return self.of_measured(read_sum(noisy, self.input.centre), noisy.facts)
+        return self.release_of_measurement(read_sum(noisy, self.input.centre), noisy.facts)
 
-    def of_measured(self, measurement: NoisyMoment, facts: PublicFacts) -> Release:
+    def release_of_measurement(self, measurement: NoisyMoment, facts: PublicFacts) -> Release:
         """Return the release that the method makes of a noisy moment of a table with these facts."""
-        inputs = dataclasses.replace(self._afresh(), facts=facts)
+        inputs = dataclasses.replace(self._fresh_input(), facts=facts)
         rel = in_units_of_data(self.method, inputs, self.method.finish(inputs, measurement))
         return Release(**vars(rel) | {"neighbours": inputs.facts.neighbours})
 
     def covariance_of(self, measurement: NoisyMoment) -> np.ndarray:
         """Return the covariance of that release, in the data's units."""
-        covariance = self.of_measured(measurement, self.input.facts).covariance
+        covariance = self.release_of_measurement(measurement, self.input.facts).covariance
         assert covariance is not None, "the mean was measured"
         return covariance
 
-    def _afresh(self) -> MethodInput:
+    def _fresh_input(self) -> MethodInput:
         """Return the input, with its generator set back to the beginning."""
         return dataclasses.replace(self.input, rng=_public_stream(self.method.card))
 

@@ -30,7 +30,7 @@ OPTIONS = ("seed", "calibration", "centre", "tuning", "neighbours")
 GUARANTEE_FIRST = "The guarantee comes before the method, or both are given by name: guarantee=, method=."
 
 
-@checks.explained
+@checks.explain_arguments
 def release(
     dataset: Dataset,
     guarantee: Guarantee,

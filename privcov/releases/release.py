@@ -16,7 +16,7 @@ import numpy as np
 
 from privcov.core import accounting, checks
 from privcov.core.guarantees import Event, GaussianDP, Guarantee, Neighbours, NoPrivacy, from_dict, to_dict
-from privcov.measurements.exact.integer_gram import UNIT, flag_weight
+from privcov.measurements.exact.integer_gram import UNIT, plain_flag_value
 from privcov.measurements.exact.moment import NoisySum
 from privcov.measurements.exact.reading import flags_of
 from privcov.measurements.exact.stored_sum import event_of
@@ -188,7 +188,7 @@ class Release:
     kinds: Kinds = ()
 
     def __post_init__(self) -> None:
-        if self.as_asked and not accounting.covers(self.guarantee, self.given):
+        if self.is_sound and not accounting.covers(self.guarantee, self.given):
             raise RuntimeError(
                 f"{self.method} spent {self.given}, more than the {self.guarantee} that was asked for: "
                 "a defect of the method, and no release was made."
@@ -228,14 +228,14 @@ class Release:
             )
 
     @property
-    def as_asked(self) -> bool:
+    def is_sound(self) -> bool:
         """True for a sound calibration, so that the guarantee asked for is met."""
         return self.parameters["calibration"] == "sound"
 
     @property
     def given(self) -> Guarantee | None:
         """The guarantee that the events give together; None where nothing was measured."""
-        if self.as_asked:
+        if self.is_sound:
             return accounting.compose(self.events, self.guarantee)
         return accounting.actual_guarantee(self.events, self.guarantee)
 
@@ -309,7 +309,7 @@ class Release:
         """Return what a notebook shows: the matrix as a picture and a table, and the statement; no scripts."""
         return _figures().html(self)
 
-    @checks.explained
+    @checks.explain_arguments
     def to_frame(self, which: Which = "") -> pd.DataFrame:
         """Return one matrix as a DataFrame with the names of the columns.
 
@@ -337,7 +337,7 @@ class Release:
 
         return display.dp_event(self)
 
-    @checks.explained
+    @checks.explain_arguments
     def plot(self, which: Which = "", *, dark: bool = False) -> Any:
         """Return a heatmap of one matrix as a plotly figure, ``which`` as in `to_frame`; "" draws correlations."""
         return _figures().matrix_figure(self, which, dark=dark)
@@ -425,7 +425,7 @@ class Release:
         return json.dumps({"format": FORMAT, "digest": _digest(plain), **plain})
 
     @classmethod
-    @checks.explained
+    @checks.explain_arguments
     def from_json(cls, text: str) -> Release:
         """Return the release that `to_json` wrote, without ``measurement`` and ``entry``.
 
@@ -533,7 +533,7 @@ def _array(name: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
 def _stored_flags(flags: Flags) -> list:
     """Return the positions of flags, the deviation of the count, and their weight where it is not the usual one."""
     weight = round(flags.weight * UNIT)
-    return [flags.columns, flags.count_std, *([] if weight == flag_weight(flags.d) else [weight])]
+    return [flags.columns, flags.count_std, *([] if weight == plain_flag_value(flags.d) else [weight])]
 
 
 def _raw(raw: dict, read: dict) -> NoisyMoment:
@@ -661,7 +661,7 @@ def _share_words(event: Event) -> str:
 
 
 def _verdict(rel: Release) -> str:
-    if rel.as_asked:
+    if rel.is_sound:
         return f"{rel.given}; asked for {rel.guarantee}"
     if accounting.covers(rel.guarantee, rel.given):
         return f"{rel.given} as published; the claim was {rel.guarantee}"

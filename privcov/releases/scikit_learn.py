@@ -91,7 +91,7 @@ class PrivateCovariance(EmpiricalCovariance):
     [0.08 0.08]
     """
 
-    @checks.explained
+    @checks.explain_arguments
     def __init__(
         self,
         method: str = "auto-cov",

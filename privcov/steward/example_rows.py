@@ -19,14 +19,14 @@ import numpy as np
 
 from privcov.core import checks
 from privcov.core.randomness import stream
-from privcov.measurements.exact.integer_gram import UNIT, flag_of, to_working
+from privcov.measurements.exact.integer_gram import UNIT, flag_value, to_working
 from privcov.measurements.exact.moment import anchor_of, exact_sum
 from privcov.measurements.exact.reading import flags_of
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.noise_theory.anchor import BOTH, COVARIANCE, anchor_squared
 from privcov.postprocess.available_cases import available_cases
 from privcov.postprocess.joint import unpack
-from privcov.postprocess.matrices import Noisy
+from privcov.postprocess.matrices import MeasuredMoment
 from privcov.postprocess.threshold import noise_variance
 from privcov.postprocess.two_values import two_values
 from privcov.tables.declaration.typical_ranges import NINE_IN_TEN, OF_FEW, is_few, spread
@@ -207,7 +207,7 @@ class ExampleRows:
         y = np.nan_to_num(to_working(self.facts.units, self._cells))
         return float((np.linalg.norm(y, axis=1) > self.row_bound * (1 + 1e-12)).mean())
 
-    def noisy(self, distribution: NoiseDistribution, seed: int | None, repeat: int = 0) -> Noisy:
+    def noisy(self, distribution: NoiseDistribution, seed: int | None, repeat: int = 0) -> MeasuredMoment:
         """Return a measurement of the rows with simulated noise."""
         facts, law = self.facts, distribution
         matrix, anchor = self._moment.copy(), planned_anchor(facts, law.shape)
@@ -215,10 +215,10 @@ class ExampleRows:
         matrix[:, -1] *= anchor
         if seed is not None:
             matrix = matrix + law.draw(stream(seed, "noise", repeat, "plan", "twin"))
-        flags = flags_of(facts.d, facts.flagged, law, weight=flag_of(facts.units, facts.flagged))
+        flags = flags_of(facts.d, facts.flagged, law, weight=flag_value(facts.units, facts.flagged))
         ones, std = np.ones(facts.d), law.off_diagonal_std
         diagonal = law.own_std if flags is None else law.diagonal_stds[: facts.d]
-        return Noisy(
+        return MeasuredMoment(
             matrix,
             row_bound=self.row_bound,
             scale=ones,
@@ -264,14 +264,14 @@ class ExampleRows:
         return np.block([[block, edge[:, None]], [edge[None, :], np.ones((1, 1))]])
 
 
-def covariance_of(exact: Noisy) -> np.ndarray:
+def covariance_of(exact: MeasuredMoment) -> np.ndarray:
     """Return the covariance of a measurement without noise, in working units; zero where no row has both cells."""
     if exact.flags is None:
         return unpack(exact.matrix, centre="joint", row_bound=exact.row_bound).target
     return np.nan_to_num(available_cases(exact.matrix, exact.flags, row_bound=exact.row_bound).covariance)
 
 
-def entry_stds(noisy: Noisy) -> np.ndarray:
+def entry_stds(noisy: MeasuredMoment) -> np.ndarray:
     """Return the standard deviation of the privacy noise on every entry of the covariance, in working units."""
     if noisy.flags is not None:
         return np.sqrt(available_cases(noisy.matrix, noisy.flags, row_bound=noisy.row_bound).variance)

@@ -124,7 +124,7 @@ class Expectation:
         return notebook.expectation_figure(self, dark=dark)
 
 
-@checks.explained
+@checks.explain_arguments
 def expect(
     n: int,
     d: int,

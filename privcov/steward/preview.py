@@ -21,7 +21,7 @@ from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.available_cases import available_cases
 from privcov.postprocess.joint import unpack
-from privcov.postprocess.matrices import Noisy
+from privcov.postprocess.matrices import MeasuredMoment
 from privcov.postprocess.spectrum import clip_psd
 from privcov.postprocess.two_values import with_identities, within_values
 from privcov.releases.private_request import PrivateRequest, usual_request
@@ -229,7 +229,7 @@ def simulated_release(
     return covariance
 
 
-def _answer_correlations(noisy: Noisy) -> np.ndarray:
+def _answer_correlations(noisy: MeasuredMoment) -> np.ndarray:
     """Return the correlations in the bundle of one simulated release, as `derive` does, but for the last digits."""
     off, joint, r = ~np.eye(noisy.d, dtype=bool), "joint", noisy.row_bound
     if noisy.flags is not None:
@@ -254,7 +254,7 @@ def _answer_correlations(noisy: Noisy) -> np.ndarray:
 
 
 def _compared(
-    table: ExampleRows, release: Callable[[np.ndarray, Flags | None], np.ndarray], noisy: Noisy
+    table: ExampleRows, release: Callable[[np.ndarray, Flags | None], np.ndarray], noisy: MeasuredMoment
 ) -> tuple[float, float, np.ndarray]:
     """Return (relative error, mean squared correlation error, correlations) of a simulated release."""
     sample, covariance, correlation = table.covariance, release(noisy.matrix, noisy.flags), _answer_correlations(noisy)

@@ -22,7 +22,7 @@ class OwnerViewError(ValueError):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Look:
+class OwnerView:
     """Exact answers and one throw-away draw, not private.
 
     raw, clipped, draw: correlations d x d, of the rows as they are, of the clipped rows, and of one throw-away release;
@@ -42,7 +42,7 @@ class Look:
     rows: int
 
 
-def owner_look(private: PrivateDataset, guarantee: Guarantee, rng: np.random.Generator) -> Look:
+def owner_look(private: PrivateDataset, guarantee: Guarantee, rng: np.random.Generator) -> OwnerView:
     """Return the exact answer and a draw. rng: for the throw-away noise; it is simulated and never released."""
     facts = private.facts
     if facts.bounds is None:
@@ -72,7 +72,7 @@ def owner_look(private: PrivateDataset, guarantee: Guarantee, rng: np.random.Gen
     means = (y.T @ (weight * there)) / both
     raw = y.T @ (weight * y) / both - means * means.T
     clipped, noisy = (derive(same.noisy(distribution, seed)) for seed in (None, int(rng.integers(2**62))))
-    return Look(
+    return OwnerView(
         _correlation(raw),
         clipped.correlation,
         noisy.correlation,

@@ -14,7 +14,7 @@ from privcov.core.parameters import build
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import Method
 from privcov.releases.public import build_method
-from privcov.studies.draws import Draw, Run, fill_draw, run_draws
+from privcov.studies.draws import Run, SweepTask, fill_draw, run_draws
 from privcov.studies.store import Store, guarantee_part, key_of, method_part, place_part
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class _List:
         rows = _rows(label, guarantee, replicate, self.plan.metrics, results)
         return Cell([{"source": self.plan.source, **part, **row} for row in rows], reused, position, index)
 
-    def draws(self, start: int) -> Iterator[Draw]:
+    def draws(self, start: int) -> Iterator[SweepTask]:
         """Yield all draws from the run ``start`` on, whatever the store has; points with equal rows share one."""
         plan, position = self.plan, start
         for replicate in range(plan.replicates):
@@ -139,7 +139,7 @@ class _List:
                         runs.append(Run(position, bound, method, options, guarantee))
                         position += 1
                 if runs:
-                    yield Draw(source, plan.seed, replicate, plan.sizes, tuple(plan.metrics), tuple(runs))
+                    yield SweepTask(source, plan.seed, replicate, plan.sizes, tuple(plan.metrics), tuple(runs))
 
 
 def _entries(plan: Plan) -> Iterator[tuple[str, Method, dict]]:

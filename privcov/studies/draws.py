@@ -29,7 +29,7 @@ Measure = Callable[[Release, str], float]  # from a release and the name of a me
 
 @dataclass(frozen=True)
 class Run:
-    """One method run of a `Draw`. position: of its cell among those of all plans."""
+    """One method run of a `SweepTask`. position: of its cell among those of all plans."""
 
     position: int
     bound: float
@@ -39,7 +39,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Draw:
+class SweepTask:
     """One task, without arrays: rows that are drawn once, and the method runs on them that the store does not have."""
 
     source: Source
@@ -55,7 +55,7 @@ class Draw:
         return getattr(self.source, "n", 1) * getattr(self.source, "d", 1) * len(self.runs)
 
 
-def run_draws(draws: list[Draw], workers: int | None) -> Iterator[tuple[int, list]]:
+def run_draws(draws: list[SweepTask], workers: int | None) -> Iterator[tuple[int, list]]:
     """Yield (position, result of `run_and_measure`) of every run.
 
     Begin in this process; start others if the rest takes long.
@@ -79,7 +79,7 @@ def run_draws(draws: list[Draw], workers: int | None) -> Iterator[tuple[int, lis
                 yield from several
 
 
-def _computed_here(todo: deque[Draw], *, alone: bool) -> Iterator[tuple[int, list]]:
+def _computed_here(todo: deque[SweepTask], *, alone: bool) -> Iterator[tuple[int, list]]:
     """Yield the runs of ``todo`` from its front, until the rest is worth processes."""
     total, done, began = sum(len(draw.runs) for draw in todo), 0, time.monotonic()
     while todo:
@@ -94,13 +94,13 @@ def _computed_here(todo: deque[Draw], *, alone: bool) -> Iterator[tuple[int, lis
                 return
 
 
-def _parts(draw: Draw, most: int) -> list[Draw]:
+def _parts(draw: SweepTask, most: int) -> list[SweepTask]:
     """Split a draw into several tasks where draws are few and workers many; each worker then draws the rows."""
     size = math.ceil(len(draw.runs) / min(most, len(draw.runs)))
     return [dataclasses.replace(draw, runs=draw.runs[k : k + size]) for k in range(0, len(draw.runs), size)]
 
 
-def fill_draw(draw: Draw) -> list[tuple[int, list[tuple[str, float, str]]]]:
+def fill_draw(draw: SweepTask) -> list[tuple[int, list[tuple[str, float, str]]]]:
     """Compute a draw, as a task of `parallel.run_tasks`: (position, result of `run_and_measure`) of each."""
     return list(_fill_each(draw, keep=True))
 
@@ -108,7 +108,7 @@ def fill_draw(draw: Draw) -> list[tuple[int, list[tuple[str, float, str]]]]:
 _DRAWN = threading.local()  # the last rows of a worker: parts of one draw often come one after the other
 
 
-def _fill_each(draw: Draw, *, keep: bool = False) -> Iterator[tuple[int, list[tuple[str, float, str]]]]:
+def _fill_each(draw: SweepTask, *, keep: bool = False) -> Iterator[tuple[int, list[tuple[str, float, str]]]]:
     """Yield (position, result of `run_and_measure`) of the runs of a draw."""
     name = (draw.source, draw.seed, draw.replicate)
     source_rows = _DRAWN.rows if keep and getattr(_DRAWN, "name", None) == name else None

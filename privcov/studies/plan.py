@@ -41,7 +41,7 @@ OnCell = Callable[[int, int, Cell], None]  # progress: how many are done, of how
 __all__ = ["CLASSIFICATION", "METRICS", "NORMS", "Plan", "column_of", "run"]
 
 
-@checks.explained
+@checks.explain_arguments
 @dataclass(frozen=True)
 class Plan:
     """Frozen description of an experiment: data, methods, guarantees, what varies and how often.
@@ -226,7 +226,7 @@ class Plan:
         return json.dumps(fields, indent=2)
 
     @classmethod
-    @checks.explained
+    @checks.explain_arguments
     def from_json(cls, text: str) -> Plan:
         """Return the plan that `to_json` wrote.
 
@@ -294,7 +294,7 @@ def _entry(entry: Any) -> Entry:
     raise ValueError(f"methods must hold keys or (key, {{parameters}}), got {checks.describe(entry)}.")
 
 
-@checks.explained
+@checks.explain_arguments
 def run(
     plan: Plan, progress: OnCell | None = None, store: Store | None = None, *, workers: int | None = None
 ) -> pd.DataFrame:

@@ -86,7 +86,7 @@ class RowsInFiles(TypeError):
     """Raised where rows are needed in memory and the table is in files."""
 
 
-class Kept:
+class ValueCache:
     """A store of values that were computed from the rows of a data set, so that each is computed once.
 
     Data sets that differ only in their row bound share one store. The key of a value that depends on the row bound
@@ -138,7 +138,7 @@ class FileRows:
         self._refuse()
 
 
-@checks.explained
+@checks.explain_arguments
 @dataclass(frozen=True, eq=False)
 class Dataset(InUnits):
     """Rows that need no protection, from `from_rows` or `privcov.source`, with their public facts.
@@ -189,10 +189,10 @@ class Dataset(InUnits):
     graphs: Mapping[str, np.ndarray] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
     kinds: Kinds = ()
-    kept: Kept = field(default_factory=Kept, repr=False)
+    kept: ValueCache = field(default_factory=ValueCache, repr=False)
 
     @classmethod
-    @checks.explained
+    @checks.explain_arguments
     def from_rows(
         cls,
         X: ArrayLike,

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 RELEASE_PRIVATE = "privcov.release_private"  # named by every function for public rows that is given private ones
 
 
-@checks.explained
+@checks.explain_arguments
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateDataset:
     """A table of private rows, with the public facts that were declared about it.
@@ -81,7 +81,7 @@ class PrivateDataset:
     _person_of: np.ndarray | None = field(default=None, repr=False)  # a hash of the id of every row; 0 without one
 
     @classmethod
-    @checks.explained
+    @checks.explain_arguments
     def from_rows(
         cls,
         X: ArrayLike,
@@ -190,7 +190,7 @@ class PrivateDataset:
         return cls(facts, _name(name), rows, class_of, None, rows_of_person, person_of)
 
     @classmethod
-    @checks.explained
+    @checks.explain_arguments
     def from_files(
         cls,
         paths: Paths,

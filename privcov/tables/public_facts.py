@@ -100,7 +100,7 @@ class PublicFacts(InUnits):
         return can_have_flags(self.columns, self.kinds)
 
     @property
-    def own_flags(self) -> tuple[tuple[int, int], ...]:
+    def column_flag_pairs(self) -> tuple[tuple[int, int], ...]:
         """Position of every flagged column and of its flag: where these meet, the sum is zero in every table."""
         return tuple(zip(self.flagged, range(self.d, self.width), strict=True))
 
@@ -115,7 +115,7 @@ class PublicFacts(InUnits):
         return len(self.classes) or 1
 
     @property
-    def most_nonzero(self) -> int:
+    def max_nonzero(self) -> int:
         """Largest number of nonzero entries of a row without its anchors: one per declared column with its flag."""
         return len(self.units.blocks) or self.d
 

@@ -129,7 +129,7 @@ def test_published_noise_needs_epsilon_delta_and_a_public_n(key):
     if key in CENTRAL:
         with pytest.raises(ValueError, match="no published calibration for add-remove"):
             release(ds, ASKED, key, calibration="as-published", neighbours="add-remove", random_state=0)
-        assert release(ds, ASKED, key, neighbours="add-remove", random_state=0).as_asked
+        assert release(ds, ASKED, key, neighbours="add-remove", random_state=0).is_sound
     else:
         with pytest.raises(ValueError, match="calibrated for replace-one"):
             release(ds, ASKED, key, neighbours="add-remove", random_state=0)

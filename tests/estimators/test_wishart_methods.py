@@ -94,7 +94,7 @@ def test_a_method_without_a_sound_form(key, asked):
             privcov.release(dataset(), asked, key, **options)
     rel = run_method(build_method(key, {}), dataset(), asked, seed=0)
     assert rel.parameters["calibration"] == "as-published"
-    assert not rel.as_asked
+    assert not rel.is_sound
     assert METHODS.get("auto-cov").default_calibration == "sound"
 
 

@@ -8,8 +8,8 @@ import pytest
 from privcov.inference import entries
 from privcov.inference.unbiased import UnbiasedMoments
 from privcov.measurements.noise_theory.forms import Law
-from privcov.postprocess.available_cases import Available
-from privcov.postprocess.two_values import TwoValues
+from privcov.postprocess.available_cases import AvailableCases
+from privcov.postprocess.two_values import BinaryColumns
 from privcov.steward.preview import survival
 
 
@@ -33,7 +33,7 @@ def known_with(values, shares, there, two=None):
     covariance = (values - mean).T @ ((values - mean) * shares[:, None])
     each = np.array([[there[1].sum(), there[1, 1]], [there[1, 1], there[:, 1].sum()]])
     none, zero = np.zeros(2), np.zeros((2, 2))
-    available = Available(each, zero, mean, none, covariance, zero)
+    available = AvailableCases(each, zero, mean, none, covariance, zero)
     names, law = ("x", "y"), Law(0.0, none, 0.0, 0.0)
     return UnbiasedMoments(names, mean, covariance, 1e6, law, none + 1, none, None, available, None, two)
 
@@ -70,7 +70,7 @@ def test_half_lengths_of_elliptical_rows_are_those_of_the_exact_variance(there, 
 def test_half_lengths_of_columns_of_two_values_are_those_of_the_exact_variance(there):
     for p in itertools.product((0.05, 0.3, 0.9), repeat=4):
         values = np.array(list(itertools.product((0.0, 1.0), repeat=2)))
-        two = TwoValues(np.zeros(2), np.ones(2), ((0,), (1,)), names=("x", "y"))
+        two = BinaryColumns(np.zeros(2), np.ones(2), ((0,), (1,)), names=("x", "y"))
         known = known_with(values, np.array(p) / sum(p), there, two)
         found = entries.correlations(known, 0.95, 0.0, tested=False)
         std = (found.high - found.low)[0, 1] / 2 / 1.959964 * 1e3

@@ -37,8 +37,8 @@ def no_noise(monkeypatch):
 def test_entries_are_cut_towards_zero():
     """Also at the rim, where rounding to the nearest would leave the ball and be shortened in another entry."""
     steps = np.array([[0.7, -0.7, 1.5], [2.999, -3.999, 0.0], [UNIT - 0.25, 0.0, 0.75]])
-    assert integer_gram.whole_rows(steps / UNIT, 1.0).tolist() == [[0, 0, 1], [2, -3, 0], [UNIT - 1, 0, 0]]
-    assert integer_gram.whole_rows(steps / UNIT * 8.0, 8.0).tolist() == [[0, 0, 1], [2, -3, 0], [UNIT - 1, 0, 0]]
+    assert integer_gram.integer_rows(steps / UNIT, 1.0).tolist() == [[0, 0, 1], [2, -3, 0], [UNIT - 1, 0, 0]]
+    assert integer_gram.integer_rows(steps / UNIT * 8.0, 8.0).tolist() == [[0, 0, 1], [2, -3, 0], [UNIT - 1, 0, 0]]
 
 
 def test_a_cell_beyond_its_bounds_counts_as_the_bound():
@@ -54,7 +54,7 @@ def test_the_gram_is_that_of_python_integers(n_anchors, more, monkeypatch):
     rows = RNG.normal(size=(101, 3))
     labels = {"labels": ["a", "b", "?"] * 33 + ["a", None]} if more else {}
     gram = integer_gram.noiseless_gram(table(rows, **labels, **more), n_anchors)
-    k = integer_gram.whole_rows(rows, 1.0).tolist()
+    k = integer_gram.integer_rows(rows, 1.0).tolist()
     told = labels.get("labels", [None] * 101)
     tail = {1: lambda c: [ANCHOR], 2: lambda c: [ANCHOR * (c == "a"), ANCHOR * (c == "b")]}[n_anchors]
     z = [row + tail(c) if not more or c in ("a", "b") else [0] * 5 for row, c in zip(k, told, strict=True)]

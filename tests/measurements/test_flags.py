@@ -11,8 +11,8 @@ import pytest
 from privcov.core.guarantees import PureDP, ZCDP
 from privcov.measurements.exact import integer_gram
 from privcov.measurements.exact import moment as exact_moment
-from privcov.measurements.exact.file_pass.table_sums import Adding, SumSpec
-from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, flagged_rows, most_entry, noiseless_gram
+from privcov.measurements.exact.file_pass.table_sums import SumAccumulator, SumSpec
+from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, flagged_rows, max_entry, noiseless_gram
 from privcov.measurements.exact.moment import NoisySum, measure_exactly, norm_bound, settle_shape, weights
 from privcov.measurements.exact.reading import read_sum
 from privcov.measurements.noise_theory import free_groups
@@ -38,7 +38,7 @@ def every_row(facts: PublicFacts, cells: tuple[float, ...]) -> np.ndarray:
     """Every row of these cells through the function of the release, each different one once, and the row of zeros."""
     raw = np.array(list(itertools.product(cells, repeat=facts.d)))
     working = integer_gram.to_working(facts.units, raw)
-    k = flagged_rows(working, facts.row_bound, ~np.isfinite(raw[:, facts.flagged]), most_entry(facts.units))
+    k = flagged_rows(working, facts.row_bound, ~np.isfinite(raw[:, facts.flagged]), max_entry(facts.units))
     return np.unique(np.concatenate([k, np.zeros((1, facts.width), dtype=np.int64)]), axis=0)
 
 
@@ -157,13 +157,13 @@ def test_mutants_of_the_rows_break_the_bounds(mutant):
     holes = ~np.isfinite(raw)
     rows = flagged_rows(raw, facts.row_bound, holes)
     if mutant == "heavier":
-        rows[:, 2:] = holes * (1 + integer_gram.flag_weight(2))
+        rows[:, 2:] = holes * (1 + integer_gram.plain_flag_value(2))
     if mutant == "beside":
-        rows[:, 2:] = holes * integer_gram.flag_weight(2)
+        rows[:, 2:] = holes * integer_gram.plain_flag_value(2)
         rows[:, :2] = np.where(holes, UNIT // 2, rows[:, :2])
     if mutant == "flags shortened":
         whole = np.concatenate([np.nan_to_num(raw), holes / math.sqrt(2)], axis=1)
-        rows = integer_gram.whole_rows(whole, facts.row_bound)
+        rows = integer_gram.integer_rows(whole, facts.row_bound)
         assert len(np.unique(rows[:, 2:])) > 2  # not 0 or one weight: no numbers of rows
     else:
         assert (rows * rows).sum(axis=1).max() > UNIT**2
@@ -173,7 +173,7 @@ def test_a_row_without_missing_cells_is_the_row_of_a_table_without_flags():
     rows = np.random.default_rng(2).standard_normal((500, 5))
     for bound in (1.0, 3.0):
         there = flagged_rows(rows, bound, np.zeros((500, 5), dtype=bool))
-        assert np.array_equal(there[:, :5], integer_gram.whole_rows(rows, bound))
+        assert np.array_equal(there[:, :5], integer_gram.integer_rows(rows, bound))
         assert not there[:, 5:].any()
 
 
@@ -203,7 +203,7 @@ def test_memory_and_blocks_of_files_give_the_same_sums(compiled, bounded):
     spec = SumSpec(known.columns, "label", known.classes, known.units, False, known.flagged)
     whole = None
     for cut in ((0, 1), (1, 2), (2, 333), (333, 700)):
-        adding = Adding(spec, compiled)
+        adding = SumAccumulator(spec, compiled)
         names, codes = np.unique(labels[slice(*cut)], return_inverse=True)
         adding.take(readers.Block(np.ascontiguousarray(x[slice(*cut)].T), (names.tolist(), codes)))
         whole = adding.sums() if whole is None else whole.plus(adding.sums())

@@ -18,11 +18,11 @@ from privcov.measurements import moment
 from privcov.measurements.exact import integer_gram
 from privcov.measurements.exact import moment as exact_moment
 from privcov.measurements.exact.file_pass.file_moment import sums_of
-from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, most_entry, whole_rows
+from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, integer_rows, max_entry
 from privcov.measurements.moment import measure_moment, sensitivity
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.noise_theory import free_groups
-from privcov.measurements.noise_theory.anchor import ANCHOR_PURPOSES, anchor_squared, choose_anchor_for, whole_anchor
+from privcov.measurements.noise_theory.anchor import ANCHOR_PURPOSES, anchor_squared, choose_anchor_for, integer_anchor
 from privcov.measurements.noise_theory.free_groups import Group, groups_of, weights_of
 from privcov.tables.private_dataset import PrivateDataset
 from privcov.tables.units import Units
@@ -118,12 +118,12 @@ def test_a_cell_within_its_bounds_never_exceeds_its_whole_number(d):
     rows = np.vstack([np.ones(d), -np.ones(d), np.linspace(-1, 1, d)])
     units = bounded(rows).facts.units
     working = integer_gram.to_working(units, rows)
-    assert np.abs(whole_rows(working, units.row_bound)).max() <= most_entry(units)
-    assert d * most_entry(units) ** 2 <= UNIT**2
+    assert np.abs(integer_rows(working, units.row_bound)).max() <= max_entry(units)
+    assert d * max_entry(units) ** 2 <= UNIT**2
 
 
 def test_a_longer_cell_is_cut_to_its_whole_number_in_memory_and_in_files():
-    k = whole_rows(np.array([[1.5, 0.0], [-1.5, 0.1]]), math.sqrt(2), 700_000)
+    k = integer_rows(np.array([[1.5, 0.0], [-1.5, 0.1]]), math.sqrt(2), 700_000)
     assert np.abs(k).max() == 700_000
 
 
@@ -211,11 +211,11 @@ def test_files_and_memory_give_the_same_sum_with_any_anchor_and_any_bound_of_a_c
     limits = [(-1.0, 1.0)] * 3
     filed = PrivateDataset.from_files(tmp_path / "t.csv", bounds=limits)
     held = PrivateDataset.from_rows(rows, bounds=limits, columns=["a", "b", "c"])
-    anchor = whole_anchor(anchor_for, 3, 1, "replace-one")
+    anchor = integer_anchor(anchor_for, 3, 1, "replace-one")
     one, other = sums_of(filed).gram(1, anchor), integer_gram.noiseless_gram(held, 1, anchor)
     assert one.tolist() == other.tolist()
     assert one[3, 3] == 300 * anchor**2
-    assert np.diag(one)[:3].max() <= 300 * (most or most_entry(held.facts.units)) ** 2
+    assert np.diag(one)[:3].max() <= 300 * (most or max_entry(held.facts.units)) ** 2
 
 
 # --- the noise in floating point, and the anchor ------------------------------------------------------------
@@ -317,11 +317,11 @@ def test_no_pair_exceeds_a_sensitivity_for_any_anchor(d, s2):
 def test_an_anchor_is_read_back_as_what_it_favours(relation):
     for d, n_anchors in itertools.product((1, 3, 60), (0, 1, 4)):
         for word in ANCHOR_PURPOSES:
-            a = whole_anchor(word, d, n_anchors, relation)
+            a = integer_anchor(word, d, n_anchors, relation)
             s2 = anchor_squared(word, d, n_anchors, relation)
             assert a == pytest.approx(math.sqrt(s2) * UNIT, abs=1)
             assert a**2 <= s2 * UNIT**2
-            assert whole_anchor(choose_anchor_for(a, d, n_anchors, relation), d, n_anchors, relation) == a
+            assert integer_anchor(choose_anchor_for(a, d, n_anchors, relation), d, n_anchors, relation) == a
     for wrong in (0, -ANCHOR, ANCHOR + 1, float(ANCHOR), True, None, 2 * UNIT):
         with pytest.raises(ValueError, match="anchor must be"):
             choose_anchor_for(wrong, 3, 1, relation)

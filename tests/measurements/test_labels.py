@@ -260,7 +260,7 @@ def test_every_method_that_lists_classes_measures_them(key):
     rel = privcov.release(ds, asked, key, centre="classes", calibration=calibration, random_state=4)
     assert rel.classes == ("a", "b", "c")
     assert rel.class_counts.sum() == pytest.approx(300)
-    if rel.as_asked:
+    if rel.is_sound:
         assert accounting.covers(asked, rel.given)
     assert "class counts, class means" in rel.statement["Measured"]
     again = Release.from_json(rel.to_json())

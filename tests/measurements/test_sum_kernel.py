@@ -11,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from privcov.measurements.exact.file_pass.marks import marks_of, together
-from privcov.measurements.exact.file_pass.table_sums import Adding, SumSpec
-from privcov.measurements.exact.integer_gram import UNIT, to_working, whole_rows
+from privcov.measurements.exact.file_pass.table_sums import SumAccumulator, SumSpec
+from privcov.measurements.exact.integer_gram import UNIT, integer_rows, to_working
 from privcov.tables.units import Units
 
 pytest.importorskip("numba")
@@ -38,8 +38,8 @@ def ask(d: int, row_bound: float = 1.0, bounds=None, **more) -> SumSpec:
 def test_every_row_becomes_the_whole_numbers_of_the_proof(rows, bound, bounded):
     rows = np.array(rows)
     asked = ask(3, bound, [(-2.0, 3.0), (0.0, 1e-3), (-1e300, 1e300)] if bounded else None)
-    expected = whole_rows(to_working(asked.units, rows), bound)
-    adding = Adding(asked)
+    expected = integer_rows(to_working(asked.units, rows), bound)
+    adding = SumAccumulator(asked)
     whole, hole = adding._whole(np.ascontiguousarray(rows.T))
     assert whole.T.tolist() == expected.tolist()
     assert hole.tolist() == (~np.isfinite(rows)).any(axis=1).tolist()
@@ -49,7 +49,7 @@ def test_the_length_is_judged_exactly_in_floating_point():
     """Rows of exactly 2^40 pass untouched, and one step more is seen."""
     full = np.array([[2**19] * 4, [2**20, 0, 0, 0]], dtype=float)
     rows = np.vstack([full, full + [[0, 0, 0, 1]] * 2]) / UNIT
-    adding = Adding(ask(4))
+    adding = SumAccumulator(ask(4))
     whole, _ = adding._whole(np.ascontiguousarray(rows.T))
     assert whole.T[:2].tolist() == full[:2].tolist()
     assert ((whole**2).sum(axis=0) <= UNIT**2).all()
@@ -61,7 +61,7 @@ def test_without_numba_the_numbers_are_the_same(bounded):
     cells = rng.normal(size=(4, 3_000)) * rng.choice([0.1, 1.0, 1e200], size=3_000)
     cells[rng.integers(0, 4, 50), rng.integers(0, 3_000, 50)] = rng.choice([np.nan, np.inf], 50)
     asked = ask(4, 1.7, [(-2.0, 2.0)] * 4 if bounded else None)
-    fast, slow = Adding(asked), Adding(asked, compiled=False)
+    fast, slow = SumAccumulator(asked), SumAccumulator(asked, compiled=False)
     assert (fast.kernel is None, slow.kernel is None) == (False, True)
     one, two = fast._whole(cells), slow._whole(cells)
     np.testing.assert_array_equal(one[0], two[0])
@@ -118,6 +118,6 @@ def test_a_private_row_a_little_longer_than_the_bound_is_brought_inside(beyond, 
         rows = rng.normal(size=(200, d))
         rows *= (1 + beyond) / np.sqrt((rows**2).sum(axis=1, keepdims=True))
         asked = ask(d)
-        whole, _ = Adding(asked, compiled)._whole(np.ascontiguousarray(rows.T))
+        whole, _ = SumAccumulator(asked, compiled)._whole(np.ascontiguousarray(rows.T))
         assert (whole**2).sum(axis=0).max() <= UNIT**2
-        assert np.array_equal(whole.T, whole_rows(rows, 1.0))
+        assert np.array_equal(whole.T, integer_rows(rows, 1.0))

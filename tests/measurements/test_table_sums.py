@@ -63,7 +63,7 @@ def private(paths, **more) -> PrivateDataset:
     return PrivateDataset.from_files(paths, **told | more)
 
 
-def numbers(found: table_sums.Sums) -> tuple:
+def numbers(found: table_sums.ExactSums) -> tuple:
     arrays = found.high, found.low, found.lines, found.counts, found.norms
     return found.n_rows, [a.tolist() for a in arrays], found.marks
 
@@ -134,7 +134,7 @@ def test_merging_is_associative_and_commutative_beyond_64_bits(tmp_path):
 def test_full_blocks_of_the_longest_rows_are_summed_exactly(long):
     """8,192 rows of length 2^20 fill the 53 bits of float64 to the last; one row more in a block is refused."""
     asked = dataclasses.replace(_ask_of_one(), columns=("x", "y"), units=Units.unbounded(2, 1.0))
-    adding = table_sums.Adding(asked)
+    adding = table_sums.SumAccumulator(asked)
     cells = np.repeat(np.array([long]).T, table_sums.BLOCK_ROWS, axis=1)
     for _ in range(3):
         adding.take(readers.Block(cells, None))
@@ -148,7 +148,7 @@ def test_full_blocks_of_the_longest_rows_are_summed_exactly(long):
 
 def test_blocks_are_carried_before_a_limb_is_full(monkeypatch):
     """As if 2^14 largest blocks came: each adds 2^53, and 512 of them fill no limb."""
-    adding = table_sums.Adding(_ask_of_one())
+    adding = table_sums.SumAccumulator(_ask_of_one())
     block = np.full((1, 1), 2.0**53, dtype=float)
     for _ in range(2**14):
         adding.low += block.astype(np.int64)
@@ -164,7 +164,7 @@ def _ask_of_one() -> table_sums.SumSpec:
 
 def test_the_longest_rows_add_up_exactly_over_many_blocks():
     """Each adds 2^40 to the sum: a thousand full blocks are more than one word of 64 bits holds."""
-    adding, blocks = table_sums.Adding(_ask_of_one()), 1_100
+    adding, blocks = table_sums.SumAccumulator(_ask_of_one()), 1_100
     block = SimpleNamespace(cells=np.ones((1, table_sums.BLOCK_ROWS)), labels=None)
     for _ in range(blocks):
         adding.take(block)

@@ -9,7 +9,7 @@ from privcov import Kind, PrivateDataset
 from privcov.core.guarantees import ZCDP
 from privcov.measurements.exact.moment import measure_exactly
 from privcov.measurements.exact.reading import read_sum
-from privcov.postprocess.matrices import Noisy, derive
+from privcov.postprocess.matrices import MeasuredMoment, derive
 
 SIZE, DRAWS = 12, 25
 KINDS = {f"c{k}": Kind("category", values=tuple("ABCDE"), weight=0.5 + k / 12) for k in range(SIZE)}
@@ -50,7 +50,7 @@ def test_the_stated_deviations_are_those_of_the_draws(missing):
 def test_a_variance_that_is_known_well_is_kept_beside_one_that_is_not():
     """Repair raises both variances; the accurate one is put back, and correlations stay."""
     matrix = np.array([[1.0, 2.0, 0.3, 0], [2.0, 1.0, 0.1, 0], [0.3, 0.1, 2.0, 0], [0, 0, 0, 1e6]])  # a mean of zero
-    noisy = Noisy(matrix, 1.0, np.ones(3), np.zeros(3), 100, 0.5, np.array([0.1, 0.9, 0.1]))
+    noisy = MeasuredMoment(matrix, 1.0, np.ones(3), np.zeros(3), 100, 0.5, np.array([0.1, 0.9, 0.1]))
     alike = dataclasses.replace(noisy, diagonal_std=0.9)
     kept, lost = derive(noisy), derive(alike)
     assert np.diag(lost.covariance)[0] > 1.4

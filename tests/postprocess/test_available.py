@@ -94,23 +94,23 @@ def test_every_entry_has_its_own_deviation(case):
 
 def by_hand(m: np.ndarray, flags: Flags, i: int, j: int) -> tuple[float, float, float, float]:
     """(share, its variance, covariance, its variance) of one pair, as the module has it, for noise without groups."""
-    flag_of = {column: flags.d + k for k, column in enumerate(flags.columns)}
+    flag_value = {column: flags.d + k for k, column in enumerate(flags.columns)}
     e2, c, corner, c2 = flags.entry_std**2, flags.weight, m[-1, -1], flags.weight**2
     s, t2 = math.sqrt(corner), flags.count_std**2
 
     def gone(k: int) -> tuple[float, float]:
-        return (m[flag_of[k], -1] / (c * s), e2 / (c * s) ** 2) if k in flag_of else (0.0, 0.0)
+        return (m[flag_value[k], -1] / (c * s), e2 / (c * s) ** 2) if k in flag_value else (0.0, 0.0)
 
     def total(k: int, other: int) -> tuple[float, float]:
         """A_k,other and its variance."""
-        beside = k != other and other in flag_of
-        value = m[k, -1] / s - (m[k, flag_of[other]] / c if beside else 0.0)
+        beside = k != other and other in flag_value
+        value = m[k, -1] / s - (m[k, flag_value[other]] / c if beside else 0.0)
         return value, e2 / corner + (e2 / c2 if beside else 0.0)
 
     (q_i, of_i), (q_j, of_j) = gone(i), gone(j)
     p, of_p = (1 - q_i, of_i) if i == j else (1 - q_i - q_j, of_i + of_j)
-    if i != j and i in flag_of and j in flag_of:
-        p, of_p = p + m[flag_of[i], flag_of[j]] / c2, of_p + e2 / c2**2
+    if i != j and i in flag_value and j in flag_value:
+        p, of_p = p + m[flag_value[i], flag_value[j]] / c2, of_p + e2 / c2**2
     (a, of_a), (b, of_b) = total(i, j), total(j, i)
     share_variance, of_p = of_p + (1 - p) ** 2 * t2, of_p + t2
     product = a * b / p**2

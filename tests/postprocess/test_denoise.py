@@ -6,7 +6,7 @@ import pytest
 from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess import denoise as module
 from privcov.postprocess.denoise import BlockNoise, denoise
-from privcov.postprocess.spectrum import clip_psd, pulled_in, pulled_in_wishart
+from privcov.postprocess.spectrum import clip_psd, shrunk_values, shrunk_values_wishart
 
 
 def noise_of(law: NoiseDistribution) -> BlockNoise:
@@ -67,7 +67,7 @@ def test_the_answer_is_a_covariance_of_the_unit_ball():
             assert np.trace(found) <= 1 + 1e-12
 
 
-@pytest.mark.parametrize("pulled", [pulled_in, pulled_in_wishart])
+@pytest.mark.parametrize("pulled", [shrunk_values, shrunk_values_wishart])
 def test_the_slopes_are_those_of_an_eigenvalue_that_moves_alone(pulled):
     """Against differences: lambda_i moves, and its distance from itself stays zero."""
     values = np.sort(np.random.default_rng(4).standard_normal(9))

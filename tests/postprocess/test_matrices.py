@@ -7,7 +7,7 @@ import pytest
 
 from privcov.core.guarantees import NoPrivacy, ZCDP
 from privcov.measurements.moment import measure_moment
-from privcov.postprocess.matrices import Noisy, derive
+from privcov.postprocess.matrices import MeasuredMoment, derive
 from privcov.postprocess.plain_algebra import eigen, product, rebuild
 from privcov.tables.dataset import Dataset
 
@@ -27,7 +27,7 @@ def noisy(data: Dataset, guarantee, seed: int = 1):
     rng = np.random.default_rng(seed)
     found = measure_moment(data, guarantee, centre="joint", shape="isotropic", rng=rng)
     distribution = found.distribution
-    made = Noisy(
+    made = MeasuredMoment(
         found.matrix, found.row_bound, data.scale, data.origin, data.n,
         distribution.off_diagonal_std, distribution.diagonal_std,
     )  # fmt: skip
@@ -113,7 +113,9 @@ def test_accurate_variances_survive_the_repair():
     noise = half + half.T + np.diag(rng.normal(0, 0.003, d))
     kept, corner = {}, np.diag([0.0] * d + [0.5])
     for name, diagonal_std in (("accurate", 0.003), ("as the rest", 0.03)):
-        noisy = Noisy(np.pad(truth + noise, (0, 1)) + corner, 1.0, np.ones(d), np.zeros(d), 1000, 0.03, diagonal_std)
+        noisy = MeasuredMoment(
+            np.pad(truth + noise, (0, 1)) + corner, 1.0, np.ones(d), np.zeros(d), 1000, 0.03, diagonal_std
+        )
         kept[name] = derive(noisy)
     raw = np.diag(truth + noise)
     np.testing.assert_allclose(np.diag(kept["accurate"].covariance), raw, rtol=1e-12)

@@ -7,7 +7,7 @@ import pytest
 import privcov
 from privcov import Dataset, Kind
 from privcov.inference.unbiased import REASONS
-from privcov.postprocess.two_values import TwoValues, same_column, with_identities
+from privcov.postprocess.two_values import BinaryColumns, same_column, with_identities
 
 KINDS = {
     "age": Kind("number", 0, 100),
@@ -60,7 +60,7 @@ def test_a_block_is_exact_and_the_rest_keeps_its_place():
     rng = np.random.default_rng(4)
     root = rng.standard_normal((5, 5))
     c, mean = root @ root.T, np.array([0.3, 0.2, 0.5, 0.1, -0.4])
-    two = TwoValues(
+    two = BinaryColumns(
         np.zeros(5), np.array([0.0, 1, 1, 1, 0]), ((1, 2, 3),), exact=np.array([False, True, True, True, False])
     )
     found = with_identities(c, mean, two)

@@ -212,7 +212,7 @@ def test_a_smaller_relation_than_was_asked_for(monkeypatch):
     [
         ("adaptive-cov", adaptive_cov.AdaptiveCov, "_expect"),
         ("em-cov", em_cov.EMCov, "_weights"),
-        ("auto-cov", base.Request, "measure"),
+        ("auto-cov", base.MeasurementRequest, "measure"),
         ("auto-precision", auto_cov.AutoCov, "run"),
     ],
 )

@@ -24,10 +24,10 @@ from privcov.measurements.exact import integer_gram
 from privcov.measurements.exact import moment as exact_moment
 from privcov.measurements.exact.file_pass import table_pass
 from privcov.measurements.exact.file_pass.file_moment import sums_of
-from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, whole_rows
+from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, integer_rows
 from privcov.measurements.exact.moment import exact_sum, measure_exactly, norm_bound
 from privcov.measurements.exact.reading import read_sum
-from privcov.measurements.noise_theory.anchor import ANCHOR_PURPOSES, whole_anchor
+from privcov.measurements.noise_theory.anchor import ANCHOR_PURPOSES, integer_anchor
 from privcov.steward.choices import with_fraction
 from privcov.tables import persons_in_files
 from privcov.tables.declaration.declaration import Column, Declaration, read_private
@@ -50,7 +50,7 @@ def literal(rows, ids, labels=None, drop=False, n_anchors=1, anchor=ANCHOR):
     """The sum over rows of z z', in Python's integers; the root of k^2 / r is found by `math.isqrt`."""
     size = len(rows[0]) + n_anchors
     total = [[0] * size for _ in range(size)]
-    whole = whole_rows(np.array(rows, dtype=float), 1.0).tolist()
+    whole = integer_rows(np.array(rows, dtype=float), 1.0).tolist()
     for at, (k, who) in enumerate(zip(whole, ids, strict=True)):
         if who is None or (drop and not np.isfinite(rows[at]).all()) or (labels and labels[at] not in CLASSES):
             continue
@@ -227,7 +227,7 @@ def test_files_are_summed_with_the_anchor_that_is_asked_for(tmp_path):
     memory = PrivateDataset.from_rows(rows, row_bound=1.0, persons=ids)
     fingerprint(file, b"k" * 32)
     for anchor_for in (*ANCHOR_PURPOSES, *ANCHOR_PURPOSES):
-        anchor = whole_anchor(anchor_for, 3, 1, "replace-one")
+        anchor = integer_anchor(anchor_for, 3, 1, "replace-one")
         expected = literal(rows.tolist(), ids, anchor=anchor)
         expected[-1][-1] = memory.facts.n * anchor**2  # public, and so written as it is
         assert exact_sum(memory, 1, anchor).tolist() == expected

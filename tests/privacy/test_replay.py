@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from privcov.measurements.exact.integer_gram import UNIT, whole_rows
+from privcov.measurements.exact.integer_gram import UNIT, integer_rows
 from privcov.tables.private_dataset import PrivateDataset
 from tests.privacy import checkers
 
@@ -85,7 +85,7 @@ def test_every_row_becomes_a_whole_vector_in_the_ball(row_bound):
     rows = rng.normal(size=(10_000, 6)) * row_bound * 10.0 ** rng.uniform(-3, 3, size=(10_000, 1))
     with np.errstate(over="ignore"):
         rows = np.vstack([rows, [row * row_bound for row in rows_of(6).values()]])
-    k = whole_rows(rows, row_bound)
+    k = integer_rows(rows, row_bound)
     squares = (k * k).sum(axis=1)
     assert squares.max() <= UNIT**2
     with np.errstate(over="ignore", invalid="ignore"):

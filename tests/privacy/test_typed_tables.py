@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 import privcov
 from privcov import PrivateDataset
 from privcov.measurements.exact import integer_gram
-from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, block_squares, flag_of, most_entries
+from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, block_squares, flag_value, max_entries
 from privcov.measurements.exact.moment import anchor_of, exact_sum, norm_bound, settle_shape, weights
 from privcov.measurements.exact.reading import read_sum
 from privcov.measurements.noise_theory.free_groups import groups_of
@@ -208,7 +208,7 @@ def test_the_bound_of_a_row_counts_a_category_once():
     flagged = table(REST, missing="pairs").facts
     assert flagged.flagged == (0, 1, 5)
     assert [g.columns for g in groups_of(flagged, flagged.flagged)] == [(0, 6), (1, 7), (2, 3, 4), (5, 8)]
-    assert 3 * flag_of(flagged.units, flagged.flagged) ** 2 <= UNIT**2
+    assert 3 * flag_value(flagged.units, flagged.flagged) ** 2 <= UNIT**2
 
 
 @pytest.mark.parametrize("missing", ["typical", "pairs"])
@@ -219,9 +219,9 @@ def test_no_row_is_shortened_and_no_number_cut(missing):
     working = integer_gram.to_working(facts.units, private._rows)
     assert (np.linalg.norm(np.nan_to_num(working), axis=1) <= facts.row_bound * (1 + 1e-12)).all()
     free = np.trunc(np.nan_to_num(working) * (UNIT / facts.row_bound))
-    (block,) = integer_gram.whole_blocks(private, 1)
+    (block,) = integer_gram.integer_blocks(private, 1)
     assert np.array_equal(block[0][:, : facts.d], free)
-    assert (np.abs(free) <= most_entries(facts.units)).all()
+    assert (np.abs(free) <= max_entries(facts.units)).all()
 
 
 def test_a_bound_without_the_blocks_is_seen(monkeypatch):

@@ -235,7 +235,9 @@ def test_the_planned_error_is_that_of_the_release(declared):
     scale, sample = np.outer(facts.units.scale, facts.units.scale), stand.covariance
     request, found = usual_request(facts, guarantee), []
     for _ in range(400):  # of all rows, also where there are classes
-        covariance = request.of_measured(read_sum(measured(data, guarantee), "joint"), facts).covariance / scale
+        covariance = (
+            request.release_of_measurement(read_sum(measured(data, guarantee), "joint"), facts).covariance / scale
+        )
         found.append(np.linalg.norm(covariance - sample) / np.linalg.norm(sample))
     se = np.std(found, ddof=1) * np.sqrt(2 / 400)
     assert abs(plan.error - np.mean(found)) < 4.5 * se

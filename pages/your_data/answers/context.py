@@ -16,7 +16,7 @@ from pages.common import show
 from pages.your_data.state import keep_in
 from privcov.bundle.codebook import HEADINGS, about_rows, codebook
 from privcov.bundle.derived import noisy_of
-from privcov.bundle.read import Opened, OpenedBundle
+from privcov.bundle.read import OpenedBundle, StoredRelease
 from privcov.bundle.safe import cells
 from privcov.core.guarantees import Guarantee, from_dict
 from privcov.core.words import percent, to_powers
@@ -38,11 +38,11 @@ _NUMBERS = ("estimate", "ci_low", "ci_high", "std_error", "p_value")
 
 
 @dataclass(eq=False)
-class Shown:
+class ShownRelease:
     """A release, and what its visitor has chosen: the widgets' values by name, and how their keys begin."""
 
     key: str
-    source: Opened | OpenedBundle
+    source: StoredRelease | OpenedBundle
     widget_values: dict = field(default_factory=dict)
     cache: dict[tuple, ReleaseAnswers] = field(default_factory=dict, repr=False)
     estimates: dict[str, Release] = field(default_factory=dict, repr=False)
@@ -71,12 +71,12 @@ class Shown:
     @cached_property
     def matrices(self) -> Matrices:
         """The repaired matrices, as the files of the bundle have them."""
-        return self.source.matrices if isinstance(self.source, Opened) else derive(noisy_of(self.measurement)[1])
+        return self.source.matrices if isinstance(self.source, StoredRelease) else derive(noisy_of(self.measurement)[1])
 
     @property
     def guarantee(self) -> Guarantee:
         """The guarantee that was asked for."""
-        guarantee = self.source.release.given if isinstance(self.source, Opened) else self.source.guarantee
+        guarantee = self.source.release.given if isinstance(self.source, StoredRelease) else self.source.guarantee
         assert guarantee is not None, "a private release has one"
         return guarantee
 
@@ -108,7 +108,7 @@ class Shown:
     @property
     def release(self) -> Release | OpenedBundle:
         """Input of `privcov.answers`."""
-        return self.source.release if isinstance(self.source, Opened) else self.source
+        return self.source.release if isinstance(self.source, StoredRelease) else self.source
 
     def answers(self) -> ReleaseAnswers:
         """Return the answers under what was chosen; raises ValueError where the guarantee is not established."""
@@ -182,7 +182,7 @@ class Shown:
             )
 
 
-def head(panel: Shown, entry: dict) -> None:
+def head(panel: ShownRelease, entry: dict) -> None:
     """Show what was released: the table, how many rows, the guarantee, and how its limit was raised before."""
     facts = panel.measurement.facts
     unit, noisy = facts.neighbours.count_unit, f"about {panel.noisy_moment.rows:,.0f}"
@@ -193,14 +193,14 @@ def head(panel: Shown, entry: dict) -> None:
         st.caption(show.as_text(f"{words}."))
 
 
-def show_codebook(panel: Shown) -> None:
+def show_codebook(panel: ShownRelease) -> None:
     """Show what every column is."""
     with st.expander("Codebook"):
         st.markdown(show.as_text(" ".join(about_rows(panel.measurement.facts))))
         st.dataframe(pd.DataFrame(codebook(panel.measurement.facts), columns=list(HEADINGS)), hide_index=True)
 
 
-def lines(panel: Shown, table: pd.DataFrame, name: str, *, most: int = 320) -> None:
+def lines(panel: ShownRelease, table: pd.DataFrame, name: str, *, most: int = 320) -> None:
     """Show an answer as a table, with its download; what is not identified has no interval and a reason."""
     spoken = {name: name for name in table.get("column", ())} | panel.spoken  # a score has a name of ours
     safe = table.assign(**{c: table[c].map(spoken) for c in ("column", "first", "second") if c in table})

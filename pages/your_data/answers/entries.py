@@ -16,7 +16,7 @@ from pages.common.glossary import term
 from pages.your_data.answers import models
 from pages.your_data.answers.context import (
     OF_ALL,
-    Shown,
+    ShownRelease,
     about,
     doubtful,
     lines,
@@ -51,7 +51,7 @@ VIEWS = {
 }
 
 
-def section(panel: Shown, name: str, label: str, last: Callable[[], None]) -> None:
+def section(panel: ShownRelease, name: str, label: str, last: Callable[[], None]) -> None:
     """Show the bar of views and the chosen one; ``name``, ``label``, ``last``: one more view."""
     facts = panel.measurement.facts
     whole = not facts.flagged  # missing cells measured by pairs have no joint law of all entries
@@ -88,7 +88,7 @@ _UNITLESS, _ESTIMATED = ("correlation", "partial"), ("correlation", "covariance"
 _UNSHRUNK = "Negative eigenvalues, which only noise can make, are set to zero; so is it in matrices/ of the bundle."
 
 
-def _matrices(panel: Shown, palette: Palette) -> None:
+def _matrices(panel: ShownRelease, palette: Palette) -> None:
     target = panel.segments("Matrix", MATRICES, "matrix")
     method = _method(panel) if target in _ESTIMATED else ""
     matrix = matrix_of(panel.estimate(method), target) if method else getattr(panel.matrices, target)
@@ -153,7 +153,7 @@ def _matrices(panel: Shown, palette: Palette) -> None:
         )
 
 
-def _method(panel: Shown) -> str:
+def _method(panel: ShownRelease) -> str:
     """Show the methods that can estimate the covariance of this measurement; return the chosen one, "" for none."""
     facts, kind = panel.measurement.facts, panel.guarantee.kind
     fit = [c for c in private_methods() if c.target == "covariance" and not c.refuses(kind)]
@@ -183,7 +183,7 @@ _OF_COLUMNS = {"means": "Means", "variances": "Variances"}
 _MAX_COLUMNS = 40  # columns in one picture
 
 
-def _columns(panel: Shown, palette: Palette) -> None:
+def _columns(panel: ShownRelease, palette: Palette) -> None:
     statistic = panel.segments("Answer", _OF_COLUMNS, "of-columns")
     answer = getattr(panel.answers(), statistic)()
     unknown(answer)
@@ -258,7 +258,7 @@ def _of_columns(answer: pd.DataFrame) -> str:
     return "" if under_test(answer).all() else " of different columns (levels of one column exclude each other)"
 
 
-def _pairs(panel: Shown, palette: Palette) -> None:
+def _pairs(panel: ShownRelease, palette: Palette) -> None:
     """Show every pair with its total interval, and which are real."""
     if len(panel.columns) < 2:
         st.info("A single column has no pairs.")
@@ -301,7 +301,7 @@ def _pairs(panel: Shown, palette: Palette) -> None:
 _AXES = 20
 
 
-def _spectrum(panel: Shown, palette: Palette) -> None:
+def _spectrum(panel: ShownRelease, palette: Palette) -> None:
     """Show the eigenvalues and the loadings of the first axes."""
     answers = panel.answers()
     values = answers.eigenvalues()
@@ -336,7 +336,7 @@ def _spectrum(panel: Shown, palette: Palette) -> None:
 _NAMED = 30  # edges named below the picture
 
 
-def _graph(panel: Shown, palette: Palette) -> None:
+def _graph(panel: ShownRelease, palette: Palette) -> None:
     """Show the graph of the pairs whose partial correlation is real."""
     if len(panel.columns) < 2:
         st.info("A single column has no graph.")

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.common import show
-from pages.your_data.answers.context import Shown, about, lines, rescale, unknown
+from pages.your_data.answers.context import ShownRelease, about, lines, rescale, unknown
 from privcov.bundle.safe import cell
 from privcov.core.words import brief, percent, plain
 from privcov.plots.intervals import intervals, numbers, off_zero
@@ -19,7 +19,7 @@ _FIRST = 4  # regressors at first: under noise a few have far shorter intervals 
 _MAX_SLOPES = 40  # slopes in one picture
 
 
-def regression(panel: Shown, palette: Palette) -> None:
+def regression(panel: ShownRelease, palette: Palette) -> None:
     """Show the linear regression of one column on a choice of others."""
     d = len(panel.columns)
     if d < 2:
@@ -83,13 +83,13 @@ def regression(panel: Shown, palette: Palette) -> None:
     _in_python(panel, f"regress({y!r}, {list(answer['column'])!r}" + (f", ridge={ridge:g})" if ridge else ")"))
 
 
-def _levels(panel: Shown) -> list[list[str]]:
+def _levels(panel: ShownRelease) -> list[list[str]]:
     """Return the columns of two values, the levels of a category together."""
     two = two_values(panel.measurement.facts.kinds, panel.measurement.facts.units)
     return [[panel.columns[j] for j in block] for block in (two.blocks if two else ())]
 
 
-def _in_python(panel: Shown, *asked: str) -> None:
+def _in_python(panel: ShownRelease, *asked: str) -> None:
     """Show how Python gives the same answer."""
     with st.expander("The same in Python"):
         st.code(
@@ -118,7 +118,7 @@ def _fit(answer: pd.DataFrame) -> None:
     st.markdown(" ".join(sentences))
 
 
-def groups(panel: Shown, palette: Palette) -> None:
+def groups(panel: ShownRelease, palette: Palette) -> None:
     """Show the means of every column in the groups that a column makes."""
     by = panel.column("Groups by", "grouped", panel.answers().groupings)
     answer = panel.answers().group_means(by)
@@ -150,7 +150,7 @@ def groups(panel: Shown, palette: Palette) -> None:
     _in_python(panel, f"group_means({by!r})")
 
 
-def classes(panel: Shown, palette: Palette) -> None:
+def classes(panel: ShownRelease, palette: Palette) -> None:
     """Show how the means of two classes differ, and the sizes of the classes."""
     facts = panel.measurement.facts
     left, right = st.columns(2)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.common import room, show, visitor_files
 from pages.your_data.answers import entries
-from pages.your_data.answers.context import Shown, head, show_codebook
+from pages.your_data.answers.context import ShownRelease, head, show_codebook
 from privcov.bundle.read import OpenedBundle, open_bundle
 from privcov.core import places
 
@@ -45,7 +45,7 @@ def _take(file: Any) -> None:
     except ValueError as problem:
         st.session_state["read-problem"] = f"{file.name}: {problem}"
     else:
-        st.session_state["read-bundle"] = Shown(f"read-shown-{file.file_id}", bundle)
+        st.session_state["read-bundle"] = ShownRelease(f"read-shown-{file.file_id}", bundle)
     visitor_files.let_go(file)
 
 
@@ -57,7 +57,7 @@ def forget() -> None:
     st.session_state["read-turn"] = st.session_state.get("read-turn", 0) + 1
 
 
-def _answers(panel: Shown) -> None:
+def _answers(panel: ShownRelease) -> None:
     bundle = panel.source
     assert isinstance(bundle, OpenedBundle)
     left, right = st.columns([4, 1], vertical_alignment="center")
@@ -73,7 +73,7 @@ def _answers(panel: Shown) -> None:
     entries.section(panel, "checked", "Checked", lambda: _checked(panel, bundle))
 
 
-def _checked(panel: Shown, bundle: OpenedBundle) -> None:
+def _checked(panel: ShownRelease, bundle: OpenedBundle) -> None:
     """Show the result of the check, what no check can find, and the release's statement."""
     unsure = [line for line in bundle.checked if line.startswith(("Not checked", "Cannot be checked"))]
     sure = [line for line in bundle.checked if line not in unsure]

@@ -8,9 +8,9 @@ import streamlit as st
 
 from pages.common import show
 from pages.your_data.answers import entries
-from pages.your_data.answers.context import Shown, head, show_codebook
+from pages.your_data.answers.context import ShownRelease, head, show_codebook
 from pages.your_data.state import open_ledger, owner_session
-from privcov.bundle.read import Opened, bundle_of, open_stored
+from privcov.bundle.read import StoredRelease, bundle_of, open_stored
 from privcov.core import places
 from privcov.core.guarantees import from_dict
 from privcov.ledger import Entry, Ledger
@@ -30,7 +30,7 @@ def section() -> None:
         return
     panel, declaration = _open(ledger, entry), _declaration(entry)
     source = panel.source
-    assert isinstance(source, Opened)
+    assert isinstance(source, StoredRelease)
     with right:
         _bundle(source, entry, declaration)
     st.header("The release")
@@ -69,13 +69,13 @@ def _pick(releases: list[Entry]) -> Entry | None:
     return None if picked is None else by_token[picked]
 
 
-def _open(ledger: Ledger, entry: Entry) -> Shown:
+def _open(ledger: Ledger, entry: Entry) -> ShownRelease:
     """Return the opened release, read once from the ledger."""
     last = st.session_state.get("own-opened")
     if last is None or last[0] != entry.token:
         text = ledger.stored(entry.token)
         assert text is not None  # only stored releases are offered, and the ledger deletes none
-        last = (entry.token, Shown(f"own-shown-{entry.token}", open_stored(text)))
+        last = (entry.token, ShownRelease(f"own-shown-{entry.token}", open_stored(text)))
         st.session_state["own-opened"] = last
     return last[1]
 
@@ -89,7 +89,7 @@ def _declaration(entry: Entry) -> dict | None:
     return json.loads(declaration.to_json()) if same else None
 
 
-def _bundle(source: Opened, entry: Entry, declaration: dict | None) -> None:
+def _bundle(source: StoredRelease, entry: Entry, declaration: dict | None) -> None:
     """Show the button of the bundle, which is made when it is pressed."""
     record = entry.to_dict()
     st.download_button(
@@ -105,7 +105,7 @@ def _bundle(source: Opened, entry: Entry, declaration: dict | None) -> None:
     )
 
 
-def _contents(source: Opened, entry: Entry, declaration: dict | None) -> None:
+def _contents(source: StoredRelease, entry: Entry, declaration: dict | None) -> None:
     """Show what is in the bundle."""
     st.markdown(
         "The bundle is one zip: every matrix as CSV and npz, the statement, the method card, the ledger entry, the "

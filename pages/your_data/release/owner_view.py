@@ -12,7 +12,7 @@ from pages.common.hosted import Hosted
 from pages.your_data.state import owner_session, rows
 from privcov.core.guarantees import Guarantee
 from privcov.plots.matrices import colour_limit, heatmap
-from privcov.steward.view import Look, OwnerViewError, owner_look
+from privcov.steward.view import OwnerView, OwnerViewError, owner_look
 from privcov.tables.declaration.declaration import PrivateFileError
 
 MARK = "not private: for the owner's eyes"
@@ -55,7 +55,7 @@ def section() -> None:
         _show(session.look, session.declared.measured)
 
 
-def _look(guarantee: Guarantee) -> Look:
+def _look(guarantee: Guarantee) -> OwnerView:
     """Return the exact answers; an error is shown by an identifier, as a message of a library might quote a cell."""
     try:
         return owner_look(rows(), guarantee, np.random.default_rng())
@@ -77,7 +77,7 @@ def _title() -> str:
     return "Exact correlation" + (", missing cells filled with typical values" if filled else "")
 
 
-def _show(look: Look, columns: tuple[str, ...]) -> None:
+def _show(look: OwnerView, columns: tuple[str, ...]) -> None:
     show.tag("Owner's view", MARK)
     limit, palette = max(colour_limit(look.clipped), 0.2), frame.palette()
     panels = ((_title(), look.clipped), ("A throw-away draw with noise", look.draw), ("Without clipping", look.raw))

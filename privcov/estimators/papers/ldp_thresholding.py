@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from privcov.core.guarantees import ApproxDP, ZCDP
-from privcov.estimators.base import METHODS, Method, MethodInput, Request
+from privcov.estimators.base import METHODS, MeasurementRequest, Method, MethodInput
 from privcov.estimators.thresholding import SOUND, Thresholding, WithEta, WithGamma
 from privcov.measurements.local_moment import measure_reports, report_sensitivity
 from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
@@ -39,7 +39,7 @@ class Local(Thresholding):
 
     variance_factor: ClassVar[float] = 2.0
 
-    def request(self, inputs: MethodInput) -> Request:
+    def request(self, inputs: MethodInput) -> MeasurementRequest:
         """Raise NotOneMeasurement: the users add the noise, so there is no central measurement."""
         return Method.request(self, inputs)
 

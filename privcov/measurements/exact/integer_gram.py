@@ -20,7 +20,7 @@ of rows that have both cells, whatever was shortened. (Shortening the flags too 
 The row bound of the cells that are there is R sqrt(1 - h / d), the part of R that belongs to as many columns. With
 bounds and R = sqrt(d) half-ranges no row is shortened.
 
-Where columns have weights or form the blocks of categories, f is `flag_of`: no larger than any flagged column's own
+Where columns have weights or form the blocks of categories, f is `flag_value`: no larger than any flagged column's own
 bound, so that all flags together are within m as well, and a row inside the bounds is not shortened for a missing cell.
 A category has no flag.
 
@@ -63,16 +63,16 @@ def block_squares(units: Units) -> tuple[int, ...]:
     """Return the bound of the sum of squares of every block of columns, for rows that are not shortened.
 
     A block of weight c is at most c long of R, R^2 = sum c^2. In a block of a category one entry at most is not zero,
-    so the bound of every entry, `most_entries`, is that of the block.
+    so the bound of every entry, `max_entries`, is that of the block.
     """
     squares = [Fraction(c) ** 2 for _, c in units.blocks]
     return tuple(math.floor(UNIT**2 * square / sum(squares)) for square in squares)
 
 
-def most_entries(units: Units) -> np.ndarray:
-    """Return `most_entry` of every column, which differs where columns form blocks or have weights."""
+def max_entries(units: Units) -> np.ndarray:
+    """Return `max_entry` of every column, which differs where columns form blocks or have weights."""
     if not units.blocks or not units.fits_bounds:
-        return np.full(len(units.scale), most_entry(units))
+        return np.full(len(units.scale), max_entry(units))
     return np.repeat([math.isqrt(square) for square in block_squares(units)], [size for size, _ in units.blocks])
 
 
@@ -88,7 +88,7 @@ def keep_one_level(whole: np.ndarray, units: Units) -> None:
             block[np.count_nonzero(block, axis=1) > 1] = 0
 
 
-def most_entry(units: Units) -> int:
+def max_entry(units: Units) -> int:
     """Return the bound on every entry of a whole-number row: one half-range where R is the norm of a corner, else m.
 
     With bounds the cut below changes no row; the sensitivity of the groups of free_groups.py relies on it all the same.
@@ -96,21 +96,21 @@ def most_entry(units: Units) -> int:
     return math.isqrt(UNIT**2 // len(units.scale)) if units.fits_bounds else UNIT
 
 
-def flag_weight(d: int) -> int:
+def plain_flag_value(d: int) -> int:
     """Return f, the whole number that a flag has where its cell is missing, of columns without blocks."""
     return math.isqrt(UNIT**2 // d)
 
 
-def flag_of(units: Units, flagged: tuple[int, ...]) -> int:
+def flag_value(units: Units, flagged: tuple[int, ...]) -> int:
     """Return f, the whole number that a flag has where its cell is missing."""
     if not units.blocks:
-        return flag_weight(len(units.scale))
+        return plain_flag_value(len(units.scale))
     block_of = [at for at, (size, _) in enumerate(units.blocks) for _ in range(size)]
     squares = block_squares(units)
     return math.isqrt(min((squares[block_of[j]] for j in flagged), default=0))
 
 
-def whole_rows(
+def integer_rows(
     working: np.ndarray, row_bound: float, most: int | np.ndarray = UNIT, squares_left: np.ndarray | None = None
 ) -> np.ndarray:
     """Return every row as whole numbers k: clipped to row_bound, times m / row_bound, cut towards zero."""
@@ -135,10 +135,10 @@ def whole_rows(
 def flagged_rows(
     working: np.ndarray, row_bound: float, holes: np.ndarray, most: int | np.ndarray = UNIT, flag: int | None = None
 ) -> np.ndarray:
-    """Return the rows as `whole_rows`, with a flag beside each column that can be missing."""
-    flag = flag_weight(working.shape[1]) if flag is None else flag
+    """Return the rows as `integer_rows`, with a flag beside each column that can be missing."""
+    flag = plain_flag_value(working.shape[1]) if flag is None else flag
     square_bound = UNIT**2 - holes.sum(axis=1) * flag**2
-    return np.concatenate([whole_rows(working, row_bound, most, square_bound), holes * flag], axis=1)
+    return np.concatenate([integer_rows(working, row_bound, most, square_bound), holes * flag], axis=1)
 
 
 def _shorten(k: np.ndarray, rows: np.ndarray, square_bound: np.ndarray) -> None:
@@ -183,18 +183,18 @@ def noiseless_gram(private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR
     """
     size = private.facts.width + n_anchors
     gram = np.zeros((size, size), dtype=np.int64)
-    for z, rows_of_person in whole_blocks(private, n_anchors, anchor):
+    for z, rows_of_person in integer_blocks(private, n_anchors, anchor):
         v = z if rows_of_person is None else weigh_rows(z, rows_of_person)
         gram += (v.T @ v).astype(np.int64)
     return gram
 
 
-def whole_blocks(
+def integer_blocks(
     private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR
 ) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
     """Yield the rows z as whole numbers, block by block: NOT private. Only the exact measurements call it."""
     facts, d = private.facts, private.facts.width
-    size, most, flag = d + n_anchors, most_entries(facts.units), flag_of(facts.units, facts.flagged)
+    size, most, flag = d + n_anchors, max_entries(facts.units), flag_value(facts.units, facts.flagged)
     for start in range(0, len(private._rows), block_rows(size)):
         z = np.zeros((min(block_rows(size), len(private._rows) - start), size))
         rows = private._rows[start : start + len(z)]

@@ -62,8 +62,8 @@ from privcov.measurements.exact.norm_counts import counts_event, search_exactly,
 from privcov.measurements.exact.stored_sum import VERSION, fields_of
 from privcov.measurements.exact.wishart import LARGEST_COUPLED, as_int64
 from privcov.measurements.noise import FREE_GROUPS
-from privcov.measurements.noise_theory.anchor import BOTH, anchor_squared, whole_anchor, with_anchor
-from privcov.measurements.noise_theory.free_groups import Group, groups_of, weights_of, words_of
+from privcov.measurements.noise_theory.anchor import BOTH, anchor_squared, integer_anchor, with_anchor
+from privcov.measurements.noise_theory.free_groups import Group, groups_of, noise_description, weights_of
 from privcov.measurements.norm_histogram import RowBoundSearch
 from privcov.measurements.triangle_l1 import flagged_l1
 from privcov.tables.private_dataset import PrivateDataset
@@ -153,7 +153,7 @@ def norm_bound(facts: PublicFacts, shape: str, n_anchors: int, anchor: int = ANC
 
     Reference: own proofs, in the docstring of the module, triangle_l1.py, wishart.py and exact/wishart.py.
     """
-    d, k, m2 = facts.most_nonzero, facts.rows_per_person, UNIT**2
+    d, k, m2 = facts.max_nonzero, facts.rows_per_person, UNIT**2
     a2 = anchor**2
     b = m2 + a2
     if facts.n is None:
@@ -188,7 +188,7 @@ def weights(facts: PublicFacts, anchor: int) -> tuple[tuple[Group, ...], tuple[F
 def measure_exactly(
     private: PrivateDataset, share: BudgetShare, *, shape: str, anchor_for: str = BOTH, search: float = 0.0
 ) -> NoisySum:
-    """Clip the rows, cut them to whole numbers, sum, and add exact noise; search: as of `Request`.
+    """Clip the rows, cut them to whole numbers, sum, and add exact noise; search: as of `MeasurementRequest`.
 
     Guarantee: the share, for all rows of a person together; replace-one where n is public, else add-remove. Spends: the
     whole share, up to rounding: the scale is rounded up. Source: Canonne, Kamath and Steinke 2020, Theorem 4, for
@@ -214,7 +214,7 @@ def measure_exactly(
     gram = gram.astype(np.int64 if fits else object)
     groups = weights(facts, anchor) if shape == FREE_GROUPS else ((), ())
     total, sums = _noisy(gram, facts.width, shape, event.scale, groups)
-    for column, flag in facts.own_flags:
+    for column, flag in facts.column_flag_pairs:
         total[column, flag] = total[flag, column] = 0  # as in every table
     return NoisySum(facts, total, n_anchors, shape, event.scale, event, anchor, sums)
 
@@ -235,7 +235,7 @@ def shape_and_anchor(facts: PublicFacts, shape: str, anchor_for: str) -> tuple[s
 
 def anchor_of(facts: PublicFacts, anchor_for: str) -> int:
     """Return a, the constant that is appended to every row, from public facts alone."""
-    return whole_anchor(anchor_for, facts.d, facts.n_anchors, facts.relation)
+    return integer_anchor(anchor_for, facts.d, facts.n_anchors, facts.relation)
 
 
 def planned_event(facts: PublicFacts, share: BudgetShare, *, shape: str, anchor_for: str = BOTH) -> Event:
@@ -259,7 +259,7 @@ def planned_event(facts: PublicFacts, share: BudgetShare, *, shape: str, anchor_
         sensitivity=bound,
         scale=scale,
         proof=_PROOFS.get(shape, "privcov/measurements/exact/moment.py"),
-        law=words_of(*weights(facts, anchor)) if shape == FREE_GROUPS else _LAWS[shape],
+        law=noise_description(*weights(facts, anchor)) if shape == FREE_GROUPS else _LAWS[shape],
         unit=GRID,
     )
 

@@ -24,7 +24,7 @@ from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, BudgetShare, Event, PureDP, ZCDP
 from privcov.measurements.exact import noise as exact_noise
 from privcov.measurements.exact.file_pass.file_moment import sums_of
-from privcov.measurements.exact.integer_gram import ANCHOR, STEPS, counts_of, whole_blocks
+from privcov.measurements.exact.integer_gram import ANCHOR, STEPS, counts_of, integer_blocks
 from privcov.measurements.norm_histogram import BINS, RowBoundSearch, halvings, noise_in_rows
 from privcov.tables.private_dataset import PrivateDataset
 from privcov.tables.public_facts import MAX_FILE_ROWS, MAX_ROWS, PublicFacts
@@ -40,7 +40,7 @@ def norm_counts(private: PrivateDataset) -> np.ndarray:
     if private.files is not None:
         return sums_of(private).norms
     d, counts = private.facts.d, np.zeros(BINS, dtype=np.int64)
-    for z, rows_of_person in whole_blocks(private, private.facts.n_anchors, ANCHOR):
+    for z, rows_of_person in integer_blocks(private, private.facts.n_anchors, ANCHOR):
         counts += counts_of((z[:, :d] ** 2).sum(axis=1), rows_of_person, BINS)  # whole numbers below 2^53, so exact
     return counts
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, flag_of, flag_weight
+from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, flag_value, plain_flag_value
 from privcov.measurements.exact.moment import NoisySum, weights
 from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import COUPLED, FREE_GROUPS, NoiseDistribution
@@ -49,7 +49,7 @@ def read_sum(noisy: NoisySum, centre: str) -> NoisyMoment:
         corner = np.diag(square * np.array(counts) / rows)
     matrix[:d, d:], matrix[d:, :d], matrix[d:, d:] = edge, edge.T, corner
     distribution = noise_of(facts, noisy.shape, noisy.scale, k, n_anchors, rows, noisy.anchor)
-    weight, deviation = flag_of(facts.units, facts.flagged), 0.0 if count is None else count_std(noisy) / count
+    weight, deviation = flag_value(facts.units, facts.flagged), 0.0 if count is None else count_std(noisy) / count
     flags = flags_of(facts.d, facts.flagged, distribution, deviation, weight)
     return NoisyMoment(
         matrix, distribution, noisy.event, centre, facts.n, facts.row_bound, count, square, flags, noisy.search
@@ -70,7 +70,7 @@ def flags_of(
             -distribution.scale * distribution.scale * kappa / (1 + size * kappa) for kappa, size in group_terms
         )
     stds = tuple(float(std) for std in distribution.diagonal_stds)
-    steps = flag_weight(d) if weight is None else weight
+    steps = plain_flag_value(d) if weight is None else weight
     return Flags(d, flagged, steps / UNIT, distribution.off_diagonal_std, stds, own, count_std)
 
 

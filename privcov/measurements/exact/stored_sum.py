@@ -121,7 +121,7 @@ def _whole_sum(lines: Any, facts: PublicFacts, n_anchors: int) -> np.ndarray:
         raise ValueError("total must be symmetric.")
     if any(numbers[i][j] for i in range(d, size) for j in range(d, i)):
         raise ValueError("total must be zero where two classes meet: no row is in both.")
-    if any(numbers[column][flag] for column, flag in facts.own_flags):
+    if any(numbers[column][flag] for column, flag in facts.column_flag_pairs):
         raise ValueError("total must be zero where a column meets its own flag: no cell is there and missing.")
     small = all(-(2**63) <= v < 2**63 for line in numbers for v in line)
     return np.array(numbers, dtype=np.int64 if small else object)

@@ -37,7 +37,7 @@ def with_anchor(statistic: str, square: float) -> str:
     return statistic if square == ANCHOR_SQUARED else f"{statistic} (anchor s^2 = {square:.6g})"
 
 
-def whole_anchor(anchor_for: str, d: int, n_anchors: int, relation: str) -> int:
+def integer_anchor(anchor_for: str, d: int, n_anchors: int, relation: str) -> int:
     """Return a, the anchor of the whole numbers: s UNIT for s^2 of `anchor_squared`, rounded down."""
     if anchor_squared(anchor_for, d, n_anchors, relation) == ANCHOR_SQUARED:
         return ANCHOR
@@ -45,8 +45,8 @@ def whole_anchor(anchor_for: str, d: int, n_anchors: int, relation: str) -> int:
 
 
 def choose_anchor_for(anchor: int, d: int, n_anchors: int, relation: str) -> str:
-    """Return the word for which `whole_anchor` gives this anchor; "both" where every word gives it."""
-    proper = {whole_anchor(word, d, n_anchors, relation): word for word in reversed(ANCHOR_PURPOSES)}
+    """Return the word for which `integer_anchor` gives this anchor; "both" where every word gives it."""
+    proper = {integer_anchor(word, d, n_anchors, relation): word for word in reversed(ANCHOR_PURPOSES)}
     if isinstance(anchor, bool) or not isinstance(anchor, int) or anchor not in proper:
         raise ValueError(
             f"anchor must be {' or '.join(map(str, sorted(proper)))} for these facts, got anchor={anchor!r}. Take the "

@@ -103,7 +103,7 @@ class Law:
         noise += 4 * self.mean * float(turned @ turned) + 2 * self.mean**2 * size
         return max(noise + self.count * q * q + 2 * self.tie * q * float(on.sum()), 0.0)
 
-    def cleared_variance(self, form: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float:
+    def debiased_form_variance(self, form: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float:
         """Return N(A) at a noisy mean, corrected because its noise makes |A m|^2 too large by t_m^2 |A|^2."""
         variance = self.form_variance(form, mean, covariance)
         return max(variance - 4 * self.mean**2 * float(np.sum(form * form)), variance / 4)

@@ -25,11 +25,11 @@ the root of F is a norm of the pair (G, alpha - beta), so k rows have at most k 
 = 2 (R^2 + A)^2, less the term that was dropped, 2 A^2 (nothing without anchors, or for two classes).
 
 **The groups.** Columns with bounds lie within one half-range of the typical value, c_j = 1, and R = sqrt(d) half-ranges
-is the norm of a corner: every column is a group, with kappa = d (1 + 2 s^2). In whole numbers c_j becomes `most_entry`,
-which `integer_gram.whole_rows` and `file_pass.table_sums` keep to. Under a smaller R the entries of a row compete, and
-the diagonal alone would cost up to 3 times the bound: there, and without bounds, all columns are one group, c = R, and
-the trace has kappa = 1 + 2 s^2. Two columns of which one is always zero and the other is within c may be one group: a
-column and its flag of missing cells, whose weight `integer_gram.flag_of` is at most the column's bound.
+is the norm of a corner: every column is a group, with kappa = d (1 + 2 s^2). In whole numbers c_j becomes `max_entry`,
+which `integer_gram.integer_rows` and `file_pass.table_sums` keep to. Under a smaller R the entries of a row compete,
+and the diagonal alone would cost up to 3 times the bound: there, and without bounds, all columns are one group, c = R,
+and the trace has kappa = 1 + 2 s^2. Two columns of which one is always zero and the other is within c may be one group:
+a column and its flag of missing cells, whose weight `integer_gram.flag_value` is at most the column's bound.
 
 **Categories and weights.** A column of weight c lies within c, and R^2 = sum c^2. A category is a block: of its
 columns, zeros and ones times c, one at most is not zero, so its sum of squares is at most c^2. Each is a group of bound
@@ -49,7 +49,7 @@ import itertools
 from dataclasses import dataclass
 from fractions import Fraction
 
-from privcov.measurements.exact.integer_gram import UNIT, block_squares, most_entry
+from privcov.measurements.exact.integer_gram import UNIT, block_squares, max_entry
 from privcov.tables.units import InUnits
 
 
@@ -66,14 +66,14 @@ def groups_of(facts: InUnits, flagged: tuple[int, ...] = ()) -> tuple[Group, ...
     d = len(facts.units.scale)
     if not facts.units.fits_bounds:
         return (Group(tuple(range(d + len(flagged))), UNIT**2),)
-    flag_of = {j: d + at for at, j in enumerate(flagged)}
+    flag_value = {j: d + at for at, j in enumerate(flagged)}
     if facts.units.blocks:
         ends = list(itertools.accumulate(size for size, _ in facts.units.blocks))
         members = (tuple(range(*ends_of)) for ends_of in itertools.pairwise([0, *ends]))
         of_blocks = zip(members, block_squares(facts.units), strict=True)
-        return tuple(Group((*js, *(flag_of[j] for j in js if j in flag_of)), square) for js, square in of_blocks)
-    square = most_entry(facts.units) ** 2
-    return tuple(Group((j, flag_of[j]) if j in flag_of else (j,), square) for j in range(d))
+        return tuple(Group((*js, *(flag_value[j] for j in js if j in flag_value)), square) for js, square in of_blocks)
+    square = max_entry(facts.units) ** 2
+    return tuple(Group((j, flag_value[j]) if j in flag_value else (j,), square) for j in range(d))
 
 
 def weights_of(groups: tuple[Group, ...], anchor: int) -> tuple[Fraction, ...]:
@@ -97,7 +97,7 @@ def in_unit_ball(facts: InUnits, anchor_squared: float) -> tuple[tuple[int, ...]
     return labels, tuple(sum(squares) * (1 + 2 * anchor_squared) / square for square in squares)
 
 
-def words_of(groups: tuple[Group, ...], kappas: tuple[Fraction, ...]) -> str:
+def noise_description(groups: tuple[Group, ...], kappas: tuple[Fraction, ...]) -> str:
     """Return what is drawn with which scale, in the words of an event."""
     alone = sorted({1 + k for g, k in zip(groups, kappas, strict=True) if len(g.columns) == 1})
     more = sorted({k for g, k in zip(groups, kappas, strict=True) if len(g.columns) > 1})

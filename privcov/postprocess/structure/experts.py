@@ -23,7 +23,7 @@ import math
 
 import numpy as np
 
-from privcov.postprocess.spectrum import pulled_in, pulled_in_wishart
+from privcov.postprocess.spectrum import shrunk_values, shrunk_values_wishart
 
 MOST_CORRELATED = 0.98  # a noisy correlation counts as no more along a path
 _HALF, _POWER = 2.0, 4  # standard deviations at which a column counts half as similar, and how soon it counts no more
@@ -116,11 +116,11 @@ def factors(rest: np.ndarray, variances: np.ndarray, std: float, gaussian: bool)
     """
     square = 4 * len(rest) * std**2
     edge = (_EDGE if gaussian else _EDGE_WISHART) * math.sqrt(square / 4)
-    explained = np.minimum(np.abs(rest).max(axis=1), variances)
+    explain_arguments = np.minimum(np.abs(rest).max(axis=1), variances)
     for _ in range(_AXES):
-        values, vectors = np.linalg.eigh(rest + np.diag(explained))
+        values, vectors = np.linalg.eigh(rest + np.diag(explain_arguments))
         new_values = np.where(values > edge, np.sqrt(np.maximum(values**2 - square, 0.0)), 0.0)
-        explained = np.minimum(vectors**2 @ new_values, variances)
+        explain_arguments = np.minimum(vectors**2 @ new_values, variances)
     slope = np.where(new_values > 0, values / np.where(new_values > 0, new_values, 1.0), 0.0)
     return values, vectors, new_values, slope
 
@@ -129,9 +129,9 @@ def eigenvalues(matrix: np.ndarray, std: float, gaussian: bool) -> tuple[np.ndar
     """Return the same of the whole matrix, its eigenvalues shrunk as for a matrix that is all noise."""
     values, vectors = np.linalg.eigh(matrix)
     if gaussian:
-        shrunk, slope = pulled_in(values, std)
+        shrunk, slope = shrunk_values(values, std)
     else:
-        shrunk, slope = pulled_in_wishart(values, std / math.sqrt(2 * (len(values) + 1)))
+        shrunk, slope = shrunk_values_wishart(values, std / math.sqrt(2 * (len(values) + 1)))
     return values, vectors, np.maximum(shrunk, 0.0), np.where(shrunk > 0, slope, 0.0)
 
 

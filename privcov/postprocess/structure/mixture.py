@@ -42,7 +42,7 @@ import numpy as np
 
 from privcov.core.randomness import stream
 from privcov.postprocess.denoise import RISE, BlockNoise, before_projection, drop_fraction, inside
-from privcov.postprocess.spectrum import quotients
+from privcov.postprocess.spectrum import divided_differences
 from privcov.postprocess.structure import experts
 
 NOTHING = "diagonal"
@@ -199,7 +199,7 @@ def _experts(
     ):
         values, vectors, new_values, slope = axes
         turned = vectors.T @ draws @ vectors
-        rate = quotients(values, new_values, slope, 1e-9 * error.std)
+        rate = divided_differences(values, new_values, slope, 1e-9 * error.std)
         own = (vectors * new_values) @ vectors.T
         np.fill_diagonal(own, 0.0)
         estimates.append(_Expert(kind, (own + own.T) / 2, float(np.mean(np.sum(rate * turned**2, axis=(1, 2))))))

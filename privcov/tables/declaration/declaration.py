@@ -55,7 +55,7 @@ class PrivateFileError(ValueError):
     """Raised where the file could not be read as declared; its message has an identifier and no content."""
 
 
-@checks.explained
+@checks.explain_arguments
 @dataclass(frozen=True)
 class Column:
     """One column of a declaration.
@@ -231,7 +231,7 @@ def _exact(limit: Limit) -> str:
     return limit if isinstance(limit, str) else f"{float(limit):,}".removesuffix(".0")
 
 
-@checks.explained
+@checks.explain_arguments
 @dataclass(frozen=True)
 class Declaration:
     r"""Everything that is publicly declared about a private table, as Your data and ``privcov declare`` save it.
@@ -417,7 +417,7 @@ class Declaration:
         return json.dumps({"format": FORMAT, **entries}, indent=2, ensure_ascii=False)
 
     @classmethod
-    @checks.explained
+    @checks.explain_arguments
     def from_json(cls, text: str) -> Declaration:
         """Read a declaration; raise ValueError with one sentence for what is missing or unknown."""
         try:

@@ -14,7 +14,7 @@ before. Two things follow from its shape here:
 
 That the columns of a category are 0 or 1, at most one of them 1, makes R^2 = sum c^2 the bound of a row (kinds.py): no
 row is shortened. The bounds of blocks (`measurements.noise_theory.free_groups`) and of the numbers of a row that are
-not zero (`measurements.triangle_l1`) do not rely on it here: `integer_gram.most_entries` and `keep_one_level` enforce
+not zero (`measurements.triangle_l1`) do not rely on it here: `integer_gram.max_entries` and `keep_one_level` enforce
 them.
 """
 

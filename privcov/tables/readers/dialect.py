@@ -26,7 +26,7 @@ _MARKS = {".": "decimal points", ",": "decimal commas"}
 _FIRST = ("separator", "decimal", "encoding")
 
 
-@checks.explained
+@checks.explain_arguments
 @dataclass(frozen=True)
 class Dialect:
     r"""How a CSV file is written, and where the table stands in a workbook. It says nothing about Parquet and Arrow.

@@ -54,7 +54,7 @@ _BY_NAME = {  # "": free text, which has no kind
 }
 
 
-@checks.explained
+@checks.explain_arguments
 @dataclass(frozen=True)
 class Kind:
     """What the cells of a column are, declared without looking at them.

@@ -9,7 +9,7 @@ from privcov.tables.private_dataset import PrivateDataset
 from privcov.tables.public_facts import PublicFacts
 
 if TYPE_CHECKING:  # the readers of files are loaded where a file is read, not where a stored sum is
-    from privcov.measurements.exact.file_pass.table_sums import Sums
+    from privcov.measurements.exact.file_pass.table_sums import ExactSums
 
 
 class Pass(NamedTuple):
@@ -18,10 +18,10 @@ class Pass(NamedTuple):
     facts: PublicFacts
     secrets: tuple[int, ...] | None
     anchor: int
-    sums: Sums
+    sums: ExactSums
 
 
-def sums_of(private: PrivateDataset, secrets: tuple[int, ...] | None = None, anchor: int | None = None) -> Sums:
+def sums_of(private: PrivateDataset, secrets: tuple[int, ...] | None = None, anchor: int | None = None) -> ExactSums:
     """Return the exact sums of a private table in files, computed by its one pass and kept: NOT private.
 
     The ledger's fingerprint asks for them before the exact measurement, so a release reads the files once.

@@ -42,7 +42,7 @@ class Mixer:
         return x
 
 
-class Marking:
+class MarkAccumulator:
     """The sums of a table, computed block by block: NOT private."""
 
     def __init__(self, secrets: tuple[int, ...], columns: tuple[str, ...]) -> None:
@@ -75,7 +75,7 @@ def marks_of(
     code: np.ndarray | None = None,
 ) -> tuple[int, ...]:
     """Return the sums of a table in memory."""
-    marking, step = Marking(secrets, columns), max(1, _BLOCK_ENTRIES // rows.shape[1])
+    marking, step = MarkAccumulator(secrets, columns), max(1, _BLOCK_ENTRIES // rows.shape[1])
     for start in range(0, len(rows), step):
         part = slice(start, start + step)
         own = [None if of is None else of[part] for of in (person, code)]

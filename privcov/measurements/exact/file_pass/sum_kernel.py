@@ -1,10 +1,10 @@
 """The inner loop of a pass over a table, compiled; cells lie column by column. Needs numba.
 
-`whole_cells` is `integer_gram.whole_rows` after `to_working`, for the rows that it finds short: the same operations in
-the same order, one cell at a time. Its test of the length is exact although it is made in float64. Squares of whole
+`whole_cells` is `integer_gram.integer_rows` after `to_working`, for the rows that it finds short: the same operations
+in the same order, one cell at a time. Its test of the length is exact although it is made in float64. Squares of whole
 numbers are not negative and rounding is monotone, so once a partial sum is above 2^40 it stays there; and while it is
 not, every partial sum is a whole number up to 2^40, which float64 holds. A row that is too long, or too large for
-floating point, shows a sum above 2^40 (or infinite), and is left to `whole_rows`.
+floating point, shows a sum above 2^40 (or infinite), and is left to `integer_rows`.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from privcov.core import parallel
-from privcov.measurements.exact.file_pass.table_sums import BLOCK_ROWS, Adding, Sums, SumSpec
+from privcov.measurements.exact.file_pass.table_sums import BLOCK_ROWS, ExactSums, SumAccumulator, SumSpec
 from privcov.tables.dataset import FileRows, Progress
 from privcov.tables.persons_in_files import IdsChanged
 from privcov.tables.public_facts import MAX_FILE_ROWS
@@ -37,11 +37,11 @@ class PassError(RuntimeError):
     """A pass over a table failed; one sentence that says nothing about what the cells hold."""
 
 
-def sum_part(part: Part, spec: SumSpec, pulse: _Pulse | None = None) -> Sums | Refused:
+def sum_part(part: Part, spec: SumSpec, pulse: _Pulse | None = None) -> ExactSums | Refused:
     """Return the sums of one part; it never raises what might hold a cell."""
     try:
         small = part.rows is not None and part.rows * len(spec.columns) < _FEW_CELLS
-        adding = Adding(spec, compiled=not small)
+        adding = SumAccumulator(spec, compiled=not small)
         read = spec.sources, spec.label, BLOCK_ROWS
         kinds = tuple(kind for _, kind in spec.kinds)
         for block in blocks_of(part, *read, private=True, person=spec.person, kinds=kinds):
@@ -107,7 +107,7 @@ class _Pulse:
             signal.signal(signal.SIGINT, before)
 
 
-def add_up(files: FileRows, spec: SumSpec) -> Sums:
+def add_up(files: FileRows, spec: SumSpec) -> ExactSums:
     """Sum all rows in one pass over all files, in parallel; progress goes to ``files.progress``."""
     assert files.table.n is not None, "the rows of files are counted when they are opened"
     total, whole = files.table.n, None

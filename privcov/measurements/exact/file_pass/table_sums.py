@@ -19,15 +19,15 @@ from types import ModuleType
 
 import numpy as np
 
-from privcov.measurements.exact.file_pass.marks import Marking, together
+from privcov.measurements.exact.file_pass.marks import MarkAccumulator, together
 from privcov.measurements.exact.integer_gram import (
     ANCHOR,
     UNIT,
     counts_of,
-    flag_of,
+    flag_value,
     flagged_rows,
     keep_one_level,
-    most_entries,
+    max_entries,
     to_working,
     weigh_rows,
 )
@@ -41,7 +41,7 @@ from privcov.tables.units import InUnits, Units
 
 BLOCK_ROWS = 2**53 // UNIT**2
 _LIMB = 32
-# Below it UNIT / row_bound is too large for the compiled loop, and `whole_rows` divides twice.
+# Below it UNIT / row_bound is too large for the compiled loop, and `integer_rows` divides twice.
 _SMALLEST_BOUND = 1e-90
 
 assert MAX_FILE_ROWS * UNIT < 2**63, "the sum of a column over the largest table must fit into 64 bits"
@@ -78,7 +78,7 @@ class SumSpec(InUnits):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sums:
+class ExactSums:
     """Exact sums over rows: NOT private.
 
     n_rows: rows read. high, low: p x p int64, sum k k' = high 2^32 + low with 0 <= low < 2^32; p = w, the columns and
@@ -95,13 +95,13 @@ class Sums:
     norms: np.ndarray
     marks: tuple[int, ...] | None
 
-    def plus(self, other: Sums) -> Sums:
+    def plus(self, other: ExactSums) -> ExactSums:
         """Return the sums of both together; associative and commutative, bit for bit."""
         low, marks = self.low + other.low, self.marks
         if marks is not None:
             assert other.marks is not None, "the parts of a pass are all marked, or none is"
             marks = together(marks, other.marks)
-        return Sums(
+        return ExactSums(
             self.n_rows + other.n_rows,
             self.high + other.high + (low >> _LIMB),
             low & (2**_LIMB - 1),
@@ -132,14 +132,14 @@ class Sums:
         return whole.astype(np.int64) if self.n_rows * (UNIT**2 + anchor**2) < 2**63 else whole
 
 
-class Adding:
+class SumAccumulator:
     """Sums that are computed block by block, by numba where ``compiled`` and installed; the numbers are the same."""
 
     def __init__(self, spec: SumSpec, compiled: bool = True) -> None:
         d, c = len(spec.columns), max(1, len(spec.classes))
         self.spec, self.kernel = spec, kernel() if compiled and spec.row_bound >= _SMALLEST_BOUND else None
         self.limits = (np.zeros((d, 2)) if spec.bounds is None else spec.bounds).T.copy()
-        self.most, self.flag = most_entries(spec.units)[:, None], flag_of(spec.units, spec.flagged)
+        self.most, self.flag = max_entries(spec.units)[:, None], flag_value(spec.units, spec.flagged)
         self.place = {name: i for i, name in enumerate(spec.classes)}
         self.n_rows = self.blocks = 0
         self.counts, self.norms = np.zeros(c, np.int64), np.zeros(BINS, np.int64)
@@ -147,7 +147,7 @@ class Adding:
         p = w + c * bool(spec.person)
         self.high, self.low, self.lines = (np.zeros(shape, np.int64) for shape in ((p, p), (p, p), (w, c)))
         self.weighing = None if spec.ids is None else Weighing(spec.ids)
-        self.marking = None if spec.secrets is None else Marking(spec.secrets, spec.columns)
+        self.marking = None if spec.secrets is None else MarkAccumulator(spec.secrets, spec.columns)
 
     def take(self, block: Block) -> None:
         """Add the rows of one block, at most `BLOCK_ROWS`."""
@@ -239,13 +239,13 @@ class Adding:
         self.high += self.low >> _LIMB
         self.low &= 2**_LIMB - 1
 
-    def sums(self) -> Sums:
+    def sums(self) -> ExactSums:
         """Return the sums of all blocks of a part."""
         self._carry()
         if self.weighing:
             self.weighing.end()
         marks = self.marking.sums if self.marking else None
-        return Sums(self.n_rows, self.high, self.low, self.lines, self.counts, self.norms, marks)
+        return ExactSums(self.n_rows, self.high, self.low, self.lines, self.counts, self.norms, marks)
 
 
 def kernel() -> ModuleType | None:
