@@ -252,7 +252,7 @@ def _guarded(kind: str) -> tuple[float, str]:
                     seed=FRESH + draw,
                 )
                 ours.append(error(rel, rows))
-                raw, d = rel.raw, rows.d
+                raw, d = rel.noisy_moment, rows.d
                 on = np.diag(raw.matrix)[:d].copy()
                 if raw.centre == "joint":
                     on -= (raw.matrix[:d, d] ** 2 - raw.distribution.off_diagonal_std**2) / raw.matrix[d, d]

@@ -44,7 +44,7 @@ def released(n: int, d: int, guarantee: privcov.ZCDP, spread: float | None, stru
     """Relative errors of private releases of one table of normal rows, to its own covariance."""
     root = np.linalg.cholesky(Invention(n, structure).correlation(d))
     rows = np.random.default_rng(SEED + seed).standard_normal((n, d)) @ root.T * (spread or 1.0)
-    limits = {"usual": (-NINE_IN_TEN, NINE_IN_TEN)} if spread is None else {"low": -1, "high": 1}
+    limits = {"typical_range": (-NINE_IN_TEN, NINE_IN_TEN)} if spread is None else {"low": -1, "high": 1}
     columns = tuple(Column(f"x{j}", **limits) for j in range(d))
     table = Declaration("t", "one row", columns, row_bound_fraction=row_bound_fraction(columns)).on_rows(rows, None)
     true = rows if spread is None else np.clip(rows, -1, 1)
@@ -83,7 +83,7 @@ def on_real_tables() -> dict[str, np.ndarray]:
         d, found = cells.shape[1], []
         low, high = np.quantile(cells, (0.05, 0.95), axis=0)
         columns = tuple(
-            Column(f"x{j}", usual=(_two(low[j]), max(_two(high[j]), _two(low[j]) + 0.01))) for j in range(d)
+            Column(f"x{j}", typical_range=(_two(low[j]), max(_two(high[j]), _two(low[j]) + 0.01))) for j in range(d)
         )
         declared = Declaration("t", "one row", columns, row_bound_fraction=row_bound_fraction(columns))
         for times in (1, 8):

@@ -159,7 +159,7 @@ def _in_memory(rows: int) -> str:
         return gram
 
     def ours() -> None:
-        data.kept.forget()
+        data.cache.forget()
         clipped_moment(data, n_anchors=1)
 
     with parallel.ONE_BLAS_THREAD:

@@ -73,11 +73,11 @@ def declared(name: str) -> Declaration:
             columns.append(Column(str(column), kind="yes-no", values=("no", "yes"), typical="no"))
         elif name == TABLES[4]:
             ends = tuple(map(str, np.percentile(cells.astype(int), (5, 95)).round().astype(int)))
-            columns.append(Column(str(column), kind="ordinal", values=tuple("12345"), usual=ends))
+            columns.append(Column(str(column), kind="ordinal", values=tuple("12345"), typical_range=ends))
         else:
             low, high = (float(f"{x:.2g}") for x in np.percentile(cells, (5, 95)))
             decades = low > 0 and high / low >= 20
-            columns.append(Column(str(column), usual=(low, high), transform="log1p" if decades else None))
+            columns.append(Column(str(column), typical_range=(low, high), transform="log1p" if decades else None))
     return Declaration(
         "t", "one", tuple(columns), n_public=False, row_bound_fraction=row_bound_fraction(columns)
     )  # fmt: skip
@@ -124,7 +124,7 @@ def measured(name: str) -> dict[str, float]:
             tried = dataclasses.replace(what, row_bound_fraction=f).on_rows(cells, None)
             found[str(f)].append(errors(tried, truth)[0])
     facts = private.facts
-    stand = invented(facts, Invention(len(rows)), tuple(c.usual for c in what.columns))
+    stand = invented(facts, Invention(len(rows)), tuple(c.typical_range for c in what.columns))
     plan = preview(stand, RHO, planned_noise(facts, RHO, len(rows)))
     means = {key: float(np.mean(values)) for key, values in found.items()}
     exact = stand.noisy(planned_noise(facts, RHO, len(rows)), None)

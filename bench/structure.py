@@ -44,7 +44,7 @@ def _mean(ratios: list[float]) -> float:
 
 def _diagonal(rel, rows: Dataset) -> float:
     """Error of the noisy diagonal of the same release, nothing below zero."""
-    on = np.maximum(np.diag(rel.raw.matrix), 0.0) * rel.row_bound**2
+    on = np.maximum(np.diag(rel.noisy_moment.matrix), 0.0) * rel.row_bound**2
     return float(np.linalg.norm(np.diag(on) - reference_matrix(rows, "covariance", "sample")))
 
 

@@ -102,7 +102,11 @@ with show.problems():
                     st.markdown("**Most of it is clipping.** A larger row bound (More) shortens fewer rows.")
         target = rel.parameters.get("target", SAMPLE)
         target = (SAMPLE if data.truth is None else POPULATION) if target == "auto" else target
-        mixture = None if rel.raw is None else mixture_of(rel.raw, rel.parameters.get("structure", OFF), target)
+        mixture = (
+            None
+            if rel.noisy_moment is None
+            else mixture_of(rel.noisy_moment, rel.parameters.get("structure", OFF), target)
+        )
         if mixture is not None:
             st.markdown(
                 f"**Weights of the combined estimates**  \n:small[Off the diagonal, for the {target}. Chosen from the "
@@ -145,7 +149,7 @@ with show.problems():
             table.index.name = mark or None
             name = f"{'not private ' * bool(mark)}{rel.method} {rel.target}.csv".replace(" ", "-")
             show.download("Matrix as CSV", table.to_csv, name, "download-matrix")
-            if rel.raw is not None and data.d > 1:
+            if rel.noisy_moment is not None and data.d > 1:
                 show.download(
                     "Correlations with intervals as CSV",
                     lambda: privcov.answers(rel).correlations().rename_axis(mark or None).to_csv(index=bool(mark)),

@@ -354,7 +354,7 @@ def release(cell: Cell, rng: np.random.Generator) -> tuple[UnbiasedMoments, Nois
     rows = measured.rows
     relative = relative_count_std(measured)
     known = combine_moments(merge_class_anchors(measured), relative, rows, names, np.ones(d), np.zeros(d), None)
-    return dataclasses.replace(known, two=people.two), measured
+    return dataclasses.replace(known, binary=people.two), measured
 
 
 def _with_missing(cell: Cell, rng: np.random.Generator) -> tuple[UnbiasedMoments, NoisyMoment]:
@@ -379,8 +379,8 @@ def _with_search(cell: Cell, rng: np.random.Generator) -> tuple[UnbiasedMoments,
         rows = people.rows(cell.n, rng)[0]
     data = Dataset.from_rows(rows, bounds=[(-1, 1)] * cell.d)
     found = public_release(data, GUARANTEES[cell.guarantee], random_state=int(rng.integers(2**62)))
-    assert found.raw is not None, "the moment was measured"
-    return unbiased_moments(found), found.raw
+    assert found.noisy_moment is not None, "the moment was measured"
+    return unbiased_moments(found), found.noisy_moment
 
 
 def _gaussian(covariance: np.ndarray, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

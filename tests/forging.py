@@ -169,5 +169,5 @@ def unchecked(name: str, path: tuple) -> bool:
         inside = ("method", "version", "parameters", "draw", "centre", "tuning")
         return path[0] in ("number", "name", "reserved_at", "raised") or (path[0] == "request" and path[1] in inside)
     if name == "declaration.json":
-        return path[0] in ("row_stands_for", "label", "dialect") or path[-1] == "reason" or "usual" in path
+        return path[0] in ("row_stands_for", "label", "dialect") or path[-1] == "reason" or "typical_range" in path
     return name in EXTRAS

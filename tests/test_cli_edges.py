@@ -115,12 +115,12 @@ def test_bad_input_is_one_sentence_with_its_code_and_leaves_nothing(place, capsy
 
 
 def test_what_cannot_be_written_is_found_before_anything_is_computed(place, monkeypatch, capsys):
-    from privcov.studies import saved
+    from privcov.studies import plan
 
     def never(*_, **__):
         raise AssertionError("the study was computed")
 
-    monkeypatch.setattr(saved, "run", never)
+    monkeypatch.setattr(plan, "tables", never)
     for words in ("--out nowhere/t.csv", "--out folder"):
         assert main(["study", "run", "plan.json", *words.split()]) == 2
         assert "must name a file in a folder that exists" in capsys.readouterr().err

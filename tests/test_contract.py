@@ -65,8 +65,8 @@ def release(key: str, dataset: Dataset, asked, **options) -> Release:
 
 def arrays_of(rel: Release) -> dict[str, np.ndarray]:
     found = {name: vars(rel)[name] for name in (*MATRICES, "mean")}
-    if rel.raw is not None:
-        found["raw"] = rel.raw.matrix
+    if rel.noisy_moment is not None:
+        found["noisy_moment"] = rel.noisy_moment.matrix
     for i, fit in enumerate(rel.path or ()):
         found[f"path {i}"] = fit.precision
     return {name: a for name, a in found.items() if a is not None}
@@ -164,7 +164,7 @@ def test_a_method_that_spends_more_is_refused(key, kind, monkeypatch):
     cls = METHODS.get(key).cls
     honest = cls.run
     first = release(key, ds, asked)
-    release_has_raw = first.raw is not None
+    release_has_raw = first.noisy_moment is not None
     if not first.events or not first.is_sound:
         pytest.skip("measures nothing, or claims what was published")
 
@@ -207,7 +207,7 @@ def test_same_seed_same_release_and_input_untouched(key, kind, centre):
     assert one.to_json() == release(key, data(x, centre), USUAL[kind], random_state=5, centre=centre).to_json()
     if one.events:
         other = release(key, ds, USUAL[kind], random_state=6, centre=centre)
-        drawn = [r.matrix if r.raw is None else r.raw.matrix for r in (one, other)]
+        drawn = [r.matrix if r.noisy_moment is None else r.noisy_moment.matrix for r in (one, other)]
         assert (drawn[0] != drawn[1]).any()
     np.testing.assert_array_equal(x, before)
     np.testing.assert_array_equal(ds.rows, before)
@@ -242,13 +242,13 @@ def test_values_beyond_the_column_bounds_do_not_matter(key):
 def test_the_noise_draw_stays_while_only_epsilon_moves(key, kind, centre):
     ds = data(rows(), centre)
     clean = release(key, ds, NoPrivacy(), centre=centre)
-    if clean.raw is None or (clean.raw.distribution.shape == "wishart" and kind == "approx"):
+    if clean.noisy_moment is None or (clean.noisy_moment.distribution.shape == "wishart" and kind == "approx"):
         pytest.skip("measures nothing, or epsilon moves the degrees of freedom and not the scale")
     strong = {"pure": PureDP(4.0), "approx": ApproxDP(3.0, 1e-7), "zcdp": privcov.ZCDP(0.9)}[kind]
     unit = []
     for asked in (USUAL[kind], strong):
         rel = release(key, ds, asked, random_state=3, centre=centre)
-        unit.append((rel.raw.matrix - clean.raw.matrix) / rel.raw.distribution.scale)
+        unit.append((rel.noisy_moment.matrix - clean.noisy_moment.matrix) / rel.noisy_moment.distribution.scale)
     assert np.abs(unit[0]).max() > 0.1
     np.testing.assert_allclose(unit[0], unit[1], rtol=0, atol=1e-9)
 
@@ -321,7 +321,7 @@ def test_with_an_enormous_epsilon_the_noise_is_gone(key, kind, centre):
     clean = release(key, ds, NoPrivacy(), centre=centre)
     rel = release(key, ds, ENORMOUS[kind], centre=centre)
     others = [e.scale for e in rel.events if e.mechanism != "exponential"]
-    scale = rel.raw.distribution.scale if rel.raw is not None else max([0.0, *others])
+    scale = rel.noisy_moment.distribution.scale if rel.noisy_moment is not None else max([0.0, *others])
     for name, a in arrays_of(clean).items():
         # 16 entries, each beyond 6 deviations once in 5e8; R^2 = 9 turns units; a precision is less steady.
         loose = 2000 if name == "precision" or "path" in name else 100

@@ -174,7 +174,7 @@ def places_in(fields, path=()):
 def test_a_damaged_declaration_is_refused_in_one_sentence_wherever_it_is_damaged():
     """Of a file and of a bundle: every value replaced by every odd one."""
     columns = (
-        Column("a", 0, 120, None, "x", kind="integer", usual=(20, 70), missing_codes=("-9",)),
+        Column("a", 0, 120, None, "x", kind="integer", typical_range=(20, 70), missing_codes=("-9",)),
         Column("c", reason="y", kind="category", values=("p", "q"), other=True),
         Column("d", "2020-01-01", "2021-01-01", None, "z", kind="date"),
     )
@@ -320,7 +320,7 @@ def test_the_form_of_a_date_may_be_written_as_people_do(form, meant):
 
 def test_a_range_of_day_numbers_is_refused_as_a_range_of_dates():
     with pytest.raises(ValueError, match=r"most people lie between two dates, such as 2024-01-31.*got 19000 to 19700"):
-        Column("seen", kind="date", usual=("19000", "19700"))
+        Column("seen", kind="date", typical_range=("19000", "19700"))
 
 
 def test_kinds_go_through_a_spreadsheet_and_back():
@@ -409,7 +409,7 @@ def test_what_only_a_person_can_say_is_asked_for(name, left):
         Column("a", kind="ordinal", values=["x", "y"], missing_codes=[-9.0]),
         Column("a", datetime.date(2020, 1, 1), datetime.date(2021, 1, 1), kind="date", reason="r", format="%d.%m.%Y"),
         Column("a", np.int64(0), np.float32(2), reason="r"),
-        Column("a", 0, 10, usual=[np.int64(2), 4], reason="r"),
+        Column("a", 0, 10, typical_range=[np.int64(2), 4], reason="r"),
         Column("a", np.longdouble(0), np.longdouble(1), reason="r"),
         Column("a", np.datetime64("2020-01-01", "ns"), np.datetime64("2021-01-01", "ns"), kind="date", reason="r"),
     ],

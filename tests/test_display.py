@@ -119,7 +119,7 @@ def test_a_correlation_is_the_covariance_over_both_deviations():
     np.testing.assert_array_equal(rel.correlation, rel.to_frame("correlation"))
     loud = named(guarantee=ZCDP(1e-5))
     assert np.abs(loud.to_frame("correlation").to_numpy()).max() <= 1
-    noise = loud.raw.distribution.diagonal_std * loud.row_bound**2
+    noise = loud.noisy_moment.distribution.diagonal_std * loud.row_bound**2
     inner = loud.covariance / np.outer(loud.scale, loud.scale)
     floor = np.sqrt(np.maximum(np.diag(inner), noise))
     want = np.clip(inner / np.outer(floor, floor), -1, 1)
@@ -140,9 +140,9 @@ def test_a_matrix_that_is_not_there_is_a_sentence(which):
 
 def test_the_numbers_of_a_release_cannot_be_changed():
     rel = named()
-    assert rel.raw is not None
+    assert rel.noisy_moment is not None
     data = privcov.source("wine")
-    shared = (rel.scale, rel.origin, rel.raw.matrix, data.scale, data.origin, data.bounds)
+    shared = (rel.scale, rel.origin, rel.noisy_moment.matrix, data.scale, data.origin, data.bounds)
     for array in (rel.covariance, rel.second_moment, rel.mean, *shared):
         assert array is not None
         with pytest.raises(ValueError, match="read-only"):
@@ -310,7 +310,7 @@ def test_a_copy_is_as_fixed_as_the_first(again):
         rel.second_moment,
         rel.class_means,
         rel.correlation,
-        rel.raw.matrix,
+        rel.noisy_moment.matrix,
         again(data).rows,
     ):
         with pytest.raises(ValueError, match="read-only"):

@@ -115,7 +115,7 @@ def test_a_release_is_plotted_with_the_noise_of_its_own_entries(tmp_path):
     for release in (made, Release.from_json(made.to_json())):
         shown = release.plot_errors().data
         assert max(shown[-1].x) == pytest.approx(pairwise(x, 1, 2), abs=0.1)
-        assert release.raw.flags == made.raw.flags is not None
+        assert release.noisy_moment.flags == made.noisy_moment.flags is not None
         noisy, _ = release.plot_spectrum().data
         assert len(noisy.y) == 3  # of the columns, without their flags
         assert "noise alone" not in release.plot_spectrum().layout.meta["alt"]

@@ -96,7 +96,7 @@ RELEASE = [
     "count",
     "class_means",
     "class_counts",
-    "raw",
+    "noisy_moment",
     "path",
     "events",
     "statement",

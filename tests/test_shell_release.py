@@ -242,7 +242,7 @@ def test_check_shows_the_owner_every_column_and_touches_no_ledger(place, monkeyp
     assert "declare the decimal mark of the file" in out
     for column in Declaration.from_json((place / "d.json").read_text(encoding="utf-8")).columns:
         assert f"  {column.name}: {column.in_words}\n" in out
-    ranged = Column("age", usual=(30, 60)).in_words
+    ranged = Column("age", typical_range=(30, 60)).in_words
     assert re.fullmatch(r"from \S+ to \S+, typical 45 \(most people 30 to 60\)(; weight \S+)?", ranged)
     assert out.count("not covered by the guarantee") == 1
     assert "check done in" in said

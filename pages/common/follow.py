@@ -55,9 +55,11 @@ def draw(
 
     if cached.in_session(study):
         own = st.session_state.setdefault("follow.own", {})
-        if request not in own or own[request][0] is not data.kept:  # another table has another store of computed values
+        if (
+            request not in own or own[request][0] is not data.cache
+        ):  # another table has another store of computed values
             own.clear()
-            own[request] = (data.kept, make())
+            own[request] = (data.cache, make())
         animation = own[request][1]
     else:
         animation = cached.SHARED.get(("follow", *request), make)

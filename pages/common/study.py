@@ -30,8 +30,9 @@ class Study:
     """A study of plain values only, so that it can be a cache key and a link.
 
     ``source`` and ``method`` are keys, or "" for the page's default; ``data`` and ``options`` pairs of parameter and
-    value that differ from the default. ``bound`` is a multiple of the source's public row bound; ``seed`` is that of
-    the noise, ``rows`` that of simulated rows. ``calibration`` and ``neighbours`` are as in `privcov.release`.
+    value that differ from the default. ``bound`` is a multiple of the source's public row bound; ``seed`` is
+    that of the noise, ``rows`` that of simulated rows. ``calibration`` and ``neighbours`` are as in
+    `privcov.release`.
     """
 
     source: str = ""

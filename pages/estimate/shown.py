@@ -45,7 +45,7 @@ def of_rows(matrix: np.ndarray, data: Dataset, how: str) -> np.ndarray:
 def colours(data: Dataset, rel: Release, how: str) -> str:
     """Return what the colours mean."""
     if how == CORRELATIONS:
-        floor = 0.0 if rel.raw is None else rel.raw.distribution.diagonal_std * rel.row_bound**2
+        floor = 0.0 if rel.noisy_moment is None else rel.noisy_moment.distribution.diagonal_std * rel.row_bound**2
         low = int((np.diag(rel.matrix) / rel.scale**2 < floor).sum())
         note = (
             f". {low} of {data.d} released variances are below the noise, which takes their place here" if low else ""

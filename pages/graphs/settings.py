@@ -52,7 +52,7 @@ def path_of(rel: Release) -> tuple[Fit, ...]:
 
 def is_tested(rel: Release) -> bool:
     """Return whether the release's edges come from the edge test, and not from a lambda."""
-    rule, raw = rel.parameters.get("rule"), rel.raw
+    rule, raw = rel.parameters.get("rule"), rel.noisy_moment
     return rule == "edge-test" and rel.parameters["tuning"] == "released" and raw is not None and raw.centre != CLASSES
 
 

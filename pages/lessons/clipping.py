@@ -53,14 +53,14 @@ def clipped(multiples: tuple[float, ...], n: int = N, seed: int = SEED) -> tuple
         data = base.with_row_bound(base.row_bound * multiple)
         r2 = data.row_bound**2
         rel = release(data, ZCDP(RHO), "gaussian-cov", random_state=seed)
-        assert rel.raw is not None  # the Gaussian mechanism measures one matrix
+        assert rel.noisy_moment is not None  # the Gaussian mechanism measures one matrix
         exact = r2 * clipped_moment(data, n_anchors=0)
         results.append(
             Clipped(
                 multiple,
                 data.row_bound,
                 matrix_norm(exact - sample, "frobenius") / size,
-                matrix_norm(r2 * rel.raw.matrix - exact, "frobenius") / size,
+                matrix_norm(r2 * rel.noisy_moment.matrix - exact, "frobenius") / size,
                 error(rel, data, relative=True),
                 share_clipped(data),
             )

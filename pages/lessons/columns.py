@@ -48,12 +48,12 @@ def of_width(d: int, seed: int = SEED) -> Wide:
     truth = data.truth.covariance
     # With its diagonal kept, so that the answers differ in what is dropped alone.
     rel = release(data, ZCDP(RHO), SPARSE, random_state=seed, diagonal="keep")
-    assert rel.raw is not None  # it measures one matrix
+    assert rel.noisy_moment is not None  # it measures one matrix
     noisy = noisy_matrix(rel)
     dense, size = clip_psd(noisy), matrix_norm(truth, "frobenius")
     sample = reference_matrix(data, "covariance", "sample")
     one, two, own = (matrix_norm(m - truth, "frobenius") / size for m in (dense, rel.covariance, sample))
-    std = rel.raw.distribution.off_diagonal_std * rel.row_bound**2
+    std = rel.noisy_moment.distribution.off_diagonal_std * rel.row_bound**2
     return Wide(d, truth, dense, rel.covariance, noisy, (one, two, own), std, rel.row_bound)
 
 

@@ -57,9 +57,9 @@ def reruns(ks: tuple[int, ...], seed: int = SEED) -> tuple[Rerun, ...]:
         if run not in ks:
             continue
         average = total / run
-        assert rel.raw is not None  # one matrix is measured,
-        assert rel.raw.event is not None  # with a guarantee
-        event, distribution, d = rel.raw.event, rel.raw.distribution, data.d
+        assert rel.noisy_moment is not None  # one matrix is measured,
+        assert rel.noisy_moment.event is not None  # with a guarantee
+        event, distribution, d = rel.noisy_moment.event, rel.noisy_moment.distribution, data.d
         noise_norm = data.row_bound**2 * math.hypot(
             math.sqrt(d) * distribution.diagonal_std, math.sqrt(d * (d - 1)) * distribution.off_diagonal_std
         )

@@ -40,7 +40,7 @@ def shrunk(rho: float, seed: int = SEED) -> Shrunk:
     data = simulate("ar1-covariance", **DATA)
     rel = release(data, ZCDP(rho), "gaussian-cov", random_state=seed, repair="shrink")
     assert data.truth is not None  # simulated
-    assert rel.raw is not None  # the method measures one matrix
+    assert rel.noisy_moment is not None  # the method measures one matrix
     noisy, truth = noisy_matrix(rel), data.truth.covariance
     size = matrix_norm(truth, "frobenius")
     before, after = (matrix_norm(m - truth, "frobenius") / size for m in (noisy, rel.covariance))
@@ -49,7 +49,7 @@ def shrunk(rho: float, seed: int = SEED) -> Shrunk:
         float(np.linalg.eigvalsh(reference_matrix(data, "covariance", "sample"))[-1]),
         np.linalg.eigvalsh(noisy),
         np.linalg.eigvalsh(rel.covariance),
-        rel.raw.distribution.edge * rel.row_bound**2,
+        rel.noisy_moment.distribution.spectral_edge * rel.row_bound**2,
         (before, after),
     )
 

@@ -45,9 +45,9 @@ def cut(level: float, seed: int = SEED) -> ThresholdedNoise:
     data = simulate("banded-covariance", **DATA)
     rel = release(data, ZCDP(RHO), "gaussian-cov", random_state=seed, repair="none")
     assert data.truth is not None  # simulated
-    assert rel.raw is not None  # one matrix is measured
+    assert rel.noisy_moment is not None  # one matrix is measured
     noisy, truth = noisy_matrix(rel), data.truth.covariance
-    std = rel.raw.distribution.off_diagonal_std * rel.row_bound**2
+    std = rel.noisy_moment.distribution.off_diagonal_std * rel.row_bound**2
     cut_matrix = cut_off_diagonal(noisy, level * std)
     upper = np.triu_indices(data.d, 1)
     real, nonzero = truth[upper] != 0, cut_matrix[upper] != 0

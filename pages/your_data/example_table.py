@@ -59,7 +59,7 @@ def ask(declaration: Declaration) -> Invention:
 
 def has_limits_alone(declaration: Declaration) -> bool:
     """Return whether the invented table needs a deviation: a column without a typical range, and no public table."""
-    return any(column.usual is None for column in declaration.columns) and not owner_session().like
+    return any(column.typical_range is None for column in declaration.columns) and not owner_session().like
 
 
 def _spread() -> float:
@@ -135,7 +135,7 @@ def table(declaration: Declaration, facts: PublicFacts, invention: Invention) ->
     if owner_session().like:
         key = ("public", hash(owner_session().like), declaration.to_json(), invention.n)
         return once(key, lambda: _public(declaration, facts, invention.n))
-    usual = tuple(column.usual for column in declaration.columns)
+    usual = tuple(column.typical_range for column in declaration.columns)
     return once(("invented", invention, usual, as_declared(facts)), lambda: invented(facts, invention, usual))
 
 

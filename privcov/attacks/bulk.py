@@ -43,6 +43,6 @@ def wishart(distribution: NoiseDistribution, normals: np.ndarray, uniforms: np.n
     """Return additive Wishart noise less its mean, at scale 1, from given numbers, as `NoiseDistribution` has it."""
     d = distribution.dimension
     factor = np.tril(normals, -1)
-    half = (distribution.degrees - np.arange(d)) / 2
+    half = (distribution.degrees_of_freedom - np.arange(d)) / 2
     factor[:, np.arange(d), np.arange(d)] = np.sqrt(2 * gammaincinv(half, uniforms))
-    return (factor @ factor.swapaxes(1, 2) - distribution.degrees * np.eye(d)) / 2
+    return (factor @ factor.swapaxes(1, 2) - distribution.degrees_of_freedom * np.eye(d)) / 2

@@ -30,7 +30,7 @@ FAULTS = ("half-noise", "no-clipping", "wrong-n")
 
 def request(method: str, facts: PublicFacts, guarantee: Claim) -> dict:
     """Return what `release_private` would pass to `measure_exactly` beside the rows, by name."""
-    return vars(private_request(method, facts, guarantee).query)
+    return vars(private_request(method, facts, guarantee).measurement_request)
 
 
 def as_private(table: Dataset, hidden_n: bool, bounded: bool = False) -> PrivateDataset:

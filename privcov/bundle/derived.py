@@ -87,7 +87,7 @@ def noisy_of(total: NoisySum) -> tuple[NoisyMoment, MeasuredMoment]:
         origin=np.asarray(facts.origin),
         rows=noisy_moment.rows,
         entry_std=distribution.off_diagonal_std,
-        diagonal_std=distribution.own_std if noisy_moment.flags is None else distribution.diagonal_std,
+        diagonal_std=distribution.diagonal_std_or_stds if noisy_moment.flags is None else distribution.diagonal_std,
         flags=noisy_moment.flags,
         two=two_values(facts.kinds, facts.units, facts.missing),
     )
@@ -195,7 +195,7 @@ def _report(
     names = f"{', '.join(facts.columns[:40])}{' ...' if facts.d > 40 else ''}"
     upper = np.triu_indices(facts.d, 1)
     real = correlations.identified & ((correlations.low > 0) | (correlations.high < 0))
-    compared = int((correlations.reason != ONE_COLUMN)[upper].sum())
+    compared = int((correlations.reason_code != ONE_COLUMN)[upper].sum())
     pairs = [
         (
             facts.columns[i],

@@ -57,7 +57,7 @@ def extra_files(
         "extras/correlations.csv": _interval_lines(("first", "second"), both, _above(correlations, pairs)),
         "extras/codebook.csv": _lines(HEADINGS, codebook(facts)),
         "extras/about.csv": _lines(("about",), [[f"Every number is about {moments.population}."]]),
-        "extras/read.py": (TEMPLATES / "read.py").read_bytes(),
+        "extras/read.py": (TEMPLATES / "read.py.txt").read_bytes(),
         "extras/read.R": (TEMPLATES / "read.R").read_bytes(),
     }
     if facts.classes and total.n_anchors > 1:
@@ -109,17 +109,19 @@ def _of_classes(total: NoisySum, moments: UnbiasedMoments) -> dict[str, bytes]:
 
 def _rescale(intervals: Intervals, unit: np.ndarray, origin: np.ndarray | float = 0.0) -> Intervals:
     estimate, low, high = (origin + unit * getattr(intervals, end) for end in _ENDS)
-    return Intervals(estimate, low, high, intervals.reason)
+    return Intervals(estimate, low, high, intervals.reason_code)
 
 
 def _above(intervals: Intervals, pairs: tuple[np.ndarray, ...]) -> Intervals:
-    return Intervals(intervals.estimate[pairs], intervals.low[pairs], intervals.high[pairs], intervals.reason[pairs])
+    return Intervals(
+        intervals.estimate[pairs], intervals.low[pairs], intervals.high[pairs], intervals.reason_code[pairs]
+    )
 
 
 def _interval_lines(heads: tuple[str, ...], names: Iterable[list[str]], intervals: Intervals) -> bytes:
     """Return CSV of intervals; one that is not identified has no ends, and a reason."""
     ends = np.where(intervals.identified, [intervals.low, intervals.high], np.nan)
-    numbers = zip(intervals.estimate, *ends, intervals.reason, strict=True)
+    numbers = zip(intervals.estimate, *ends, intervals.reason_code, strict=True)
     lines = ([*name, *map(_number, at), REASONS[why]] for name, (*at, why) in zip(names, numbers, strict=True))
     return _lines((*heads, "estimate", "ci_low", "ci_high", "reason"), lines)
 

@@ -142,7 +142,7 @@ def _check_guarantee(bundle_inputs: Inputs, target: Guarantee) -> str:
     if total.search is None:
         event_plan = planned_events(total.facts, share, **how)
     else:
-        event_plan = planned_events(total.original_facts, share, **how, search=SEARCH_SHARE, bound=total.facts)
+        event_plan = planned_events(total.original_facts, share, **how, search_share=SEARCH_SHARE, bound=total.facts)
         counts, rest = total.search.counts, shares(share, SEARCH_SHARE)[1]
         follows = halvings_of(counts, total.original_facts, total.search.event, rest)
         must(total.search.halvings == follows, "the row bound does not follow from the noisy counts of the norms")

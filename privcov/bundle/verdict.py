@@ -52,7 +52,7 @@ def verdict(wrong: float, data: Dataset, rel: Release, *, correlations: bool = F
 
 def noise_on_entries(rel: Release) -> float:
     """Return the deviation of the noise on an entry off the diagonal before repairs, in working units."""
-    return 0.0 if rel.raw is None else rel.raw.distribution.off_diagonal_std * rel.row_bound**2
+    return 0.0 if rel.noisy_moment is None else rel.noisy_moment.distribution.off_diagonal_std * rel.row_bound**2
 
 
 def _word(wrong: float, best: float, small: float) -> str:

@@ -25,8 +25,8 @@ UNCHECKED = (
     "ledger_entry.json: name, number, reserved_at, raised; of the request draw, version, centre, tuning, the "
     "parameters beyond that the method takes them, and the method among those with the same measurement, so "
     "method_card.txt too",
-    "declaration.json: that it is true of the table; name, row_stands_for, label, usual, row_bound_search, dialect and "
-    "the reasons",
+    "declaration.json: that it is true of the table; name, row_stands_for, label, typical_range, row_bound_search, "
+    "dialect and the reasons",
     "that no other step on the rows came before, such as a search whose result was then declared",
 )
 
@@ -71,7 +71,7 @@ def _check_method(bundle_inputs: Inputs) -> None:
         raise BundleError(f"ledger_entry.json: {_ascii(problem)}") from None
     must(planned_event.mechanism == event.mechanism, f"the method draws no {event.mechanism} noise")
     must(
-        bool(method_request.query.search) == (bundle_inputs.measurement.search is not None),
+        bool(method_request.measurement_request.search_share) == (bundle_inputs.measurement.search is not None),
         "the method searches for no row bound",
     )
     must(planned_event.statistic == event.statistic, "the method measures with another anchor")

@@ -88,14 +88,14 @@ def _as_taken(called: Callable, name: str, value: Any) -> Any:
     Raise TypeError for a table, and for a number in place of a list.
     """
     takes = _parameter_forms(called).get(name, "")
-    if takes in ("list", "many") and name != "usual" and isinstance(value, (int, float, np.number)):
+    if takes in ("list", "many") and name != "typical_range" and isinstance(value, (int, float, np.number)):
         raise TypeError(
             f"{name} takes a list, got {describe(value)}. Write [{describe(value)}], if one value is meant."
         )
     if takes in ("", "many") or not is_many(value):
         return value
     table = getattr(value, "ndim", 1) != 1
-    if isinstance(value, list) or (isinstance(value, tuple) and name != "usual"):
+    if isinstance(value, list) or (isinstance(value, tuple) and name != "typical_range"):
         table = any(isinstance(one, list) or getattr(one, "ndim", 0) for one in value)
     if takes == "one" or table:
         remedy = _ELSEWHERE.get(name, _OF_COLUMNS.get(name, ""))

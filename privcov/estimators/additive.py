@@ -40,7 +40,7 @@ def repair(noisy_moment: NoisyMoment, how: str) -> np.ndarray:
     if how == "psd":
         return clip_psd(noisy_moment.matrix)
     if how == "box":
-        return clip_box(noisy_moment.matrix, noisy_moment.top)
+        return clip_box(noisy_moment.matrix, noisy_moment.max_trace)
     if noisy_moment.distribution.shape in ("wishart-difference", "coupled-wishart"):
         return shrink_wishart_difference(noisy_moment.matrix, noisy_moment.distribution.wishart_scale / 2)
     return shrink_spectrum(noisy_moment.matrix, noisy_moment.distribution.off_diagonal_std)

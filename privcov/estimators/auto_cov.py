@@ -115,7 +115,7 @@ class AutoCov(OneMeasurement):
         """Return the measurement of the matrix with an anchor that favours it, after a search of the row bound."""
         searched = self.row_bound_search != OFF and inputs.d >= FEWEST_COLUMNS
         search = SEARCH_SHARE if searched and not isinstance(inputs.guarantee, NoPrivacy) else 0.0
-        return dataclasses.replace(self.mechanism.request(inputs), anchor_for=COVARIANCE, search=search)
+        return dataclasses.replace(self.mechanism.request(inputs), anchor_for=COVARIANCE, search_share=search)
 
     def finish(self, inputs: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Return the moments with the covariance shrunk."""
@@ -150,7 +150,7 @@ class AutoCov(OneMeasurement):
 
 def search_note(noisy_moment: NoisyMoment) -> tuple[str, ...]:
     """Return a sentence on the row bound search of a measurement; none without one."""
-    if (search := noisy_moment.search) is None:
+    if (search := noisy_moment.bound_search) is None:
         return ()
     before = noisy_moment.row_bound / search.factor
     if not search.halvings:

@@ -91,26 +91,26 @@ class MethodCard:
 class MeasurementRequest:
     """One measurement of the moment matrix, decided by public facts alone: arguments of `measure_moment`.
 
-    search: the part of the share that a search for a shorter row bound spends first; 0 for no search.
+    search_share: the part of the share that a search for a shorter row bound spends first; 0 for no search.
     """
 
     share: BudgetShare
     shape: str
     anchor_for: str = "both"
-    search: float = 0.0
+    search_share: float = 0.0
 
     def measure(self, inputs: MethodInput) -> NoisyMoment:
         """Measure what is requested, on rows that are not private."""
         rows, share, search = inputs.dataset, self.share, None
         how: dict[str, Any] = {"rng": inputs.rng, "relation": inputs.relation}
-        if self.search:
-            parts = accounting.split(share, norms=self.search, matrix=1 - self.search)
+        if self.search_share:
+            parts = accounting.split(share, norms=self.search_share, matrix=1 - self.search_share)
             share = parts["matrix"]
             rows, search = search_row_bound(rows, parts["norms"], share, **how)
         noisy_moment = measure_moment(
             rows, share, centre=inputs.centre, shape=self.shape, anchor_for=self.anchor_for, **how
         )
-        return dataclasses.replace(noisy_moment, search=search)
+        return dataclasses.replace(noisy_moment, bound_search=search)
 
 
 class NotOneMeasurement(TypeError):

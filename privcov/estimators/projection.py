@@ -59,7 +59,7 @@ class Projection(MechanismMethod):
 
     def finish(self, inputs: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Return the moments of the nearest positive semi-definite matrix whose trace is not too large."""
-        largest = noisy_moment.top  # rows of the unit ball: no trace is larger
+        largest = noisy_moment.max_trace  # rows of the unit ball: no trace is larger
         trace = float(np.trace(noisy_moment.matrix)) if self.trace == "released" else largest
         trace = float(np.clip(trace, 0.0, largest))
         moments = moments_of(noisy_moment, project_trace(noisy_moment.matrix, trace))

@@ -231,7 +231,7 @@ class ReleaseAnswers:
         else:
             controls = self._positions(given, "given")
             intervals = regression.controlled_correlations(self._shape, self.level, controls)
-        noise = np.isin(intervals.reason, (TOO_NOISY, NO_INVERSE))
+        noise = np.isin(intervals.reason_code, (TOO_NOISY, NO_INVERSE))
         intervals = dataclasses.replace(intervals, estimate=np.where(noise, np.nan, intervals.estimate))
         intervals = intervals.without_intervals(self._moments.same_column, ONE_COLUMN)
         if given is None:
@@ -381,7 +381,7 @@ class ReleaseAnswers:
 
     def _default_regressors(self, target: int) -> list[int]:
         """Return the regressors that are taken where none are named."""
-        follows = self._moments.follows | self._moments.same_column[target]
+        follows = self._moments.is_redundant_level | self._moments.same_column[target]
         return [j for j in range(len(self.columns)) if j != target and not follows[j]]
 
     def _all(self, target: int, regressors: list[int]) -> bool:
@@ -392,7 +392,7 @@ class ReleaseAnswers:
         estimate, low, high = (
             float(origin + unit * np.ravel(x)[0]) for x in (intervals.estimate, intervals.low, intervals.high)
         )
-        reason = int(np.ravel(intervals.reason)[0])
+        reason = int(np.ravel(intervals.reason_code)[0])
         ends = (float("nan"), float("nan")) if reason else (low, high)
         keys = ("estimate", "ci_low", "ci_high", "identified", "reason", "coverage")
         return dict(zip(keys, (estimate, *ends, not reason, REASONS[reason], self._coverage(case)), strict=True))
@@ -431,7 +431,7 @@ class ReleaseAnswers:
         estimate = np.where(
             intervals.identified, intervals.estimate, np.nan
         )  # an axis that noise turned may point anywhere
-        flat = Intervals(*(a.T.ravel() for a in (estimate, intervals.low, intervals.high, intervals.reason)))
+        flat = Intervals(*(a.T.ravel() for a in (estimate, intervals.low, intervals.high, intervals.reason_code)))
         labels = {
             "axis": tuple(k + 1 for k in range(count) for _ in self.columns),
             "column": tuple(name for _ in range(count) for name in self.columns),
@@ -521,10 +521,10 @@ class ReleaseAnswers:
     def _values(self, j: int) -> tuple[str, str]:
         """Return the names of the two groups that a column of two values makes, the lower value first."""
         moments, name = self._moments, self.columns[j]
-        assert moments.two is not None, "it has two values"
-        if name not in moments.two.names:  # a level
+        assert moments.binary is not None, "it has two values"
+        if name not in moments.binary.names:  # a level
             return f"not {name}", name
-        low = moments.origin[j] + moments.scale[j] * moments.two.low[j]
+        low = moments.origin[j] + moments.scale[j] * moments.binary.low[j]
         return f"{name}={low:g}", f"{name}={low + moments.scale[j] * moments.span[j]:g}"
 
     def _positions(self, names: str | Iterable[str], parameter: str) -> list[int]:
@@ -561,11 +561,11 @@ class ReleaseAnswers:
                 "This release has no class sums: declare classes and release again to compare their means."
             )
         self._whole()
-        if self._moments.total is not None:
-            return read_sum(self._moments.total, "classes")
+        if self._moments.noisy_sum is not None:
+            return read_sum(self._moments.noisy_sum, "classes")
         assert self._release is not None
-        assert self._release.raw is not None, "it has classes"
-        return self._release.raw
+        assert self._release.noisy_moment is not None, "it has classes"
+        return self._release.noisy_moment
 
     def _class(self, name: str, parameter: str) -> int:
         if name not in self.classes:
@@ -593,12 +593,12 @@ class ReleaseAnswers:
         rate = None if rate is None else checks.strictly_between("rate", rate, 0.0, 1.0)
         at = np.arange(len(self.columns)) if among is None else np.array(among, dtype=np.int64)
         i, j = (at[k] for k in np.triu_indices(len(at), 1))
-        flat = Intervals(*(m[i, j] for m in (intervals.estimate, intervals.low, intervals.high, intervals.reason)))
+        flat = Intervals(*(m[i, j] for m in (intervals.estimate, intervals.low, intervals.high, intervals.reason_code)))
         labels = {"first": tuple(self.columns[k] for k in i), "second": tuple(self.columns[k] for k in j)}
         table = self._frame(answer, labels, flat, 1.0 if unit is None else unit[i, j])
         if rate is not None:
             p = np.full(len(i), np.nan) if intervals.p_value is None else intervals.p_value[i, j]
-            untold = (flat.reason > 0) & (flat.reason != TESTED_ONLY) & (answer == "partial_correlations")
+            untold = (flat.reason_code > 0) & (flat.reason_code != TESTED_ONLY) & (answer == "partial_correlations")
             p = np.where(untold, np.nan, p)
             table["p_value"] = p
             table["reject"] = discoveries(p, rate)
@@ -619,7 +619,7 @@ class ReleaseAnswers:
         numbers = {"estimate": origin + unit * intervals.estimate}
         for name, end in (("ci_low", intervals.low), ("ci_high", intervals.high)):
             numbers[name] = np.where(intervals.identified, origin + unit * end, np.nan)
-        why = [REASONS[k] for k in intervals.reason]
+        why = [REASONS[k] for k in intervals.reason_code]
         table = pd.DataFrame({**labels, **numbers, "identified": intervals.identified, "reason": why})
         table.attrs.update(
             answer=answer,
@@ -639,26 +639,26 @@ class ReleaseAnswers:
         if (
             answer in ("regress", "predict", "partial_correlations", "edges")
             and not self.kurtosis
-            and self._moments.two is not None
+            and self._moments.binary is not None
         ):
             return "columns linear in the others on average, numbers with errors of one spread"
         if not self.kurtosis:
             rows = "Gaussian rows; under heavier tails give the kurtosis: else intervals are short, false pairs real"
         else:
             rows = f"elliptical rows of excess kurtosis {self.kurtosis:g}"
-        if self._moments.two is None:
+        if self._moments.binary is None:
             return rows
         weakly = " and weakly related" if self.kurtosis else ""  # strongly related ones are far from elliptical
         assumption = "other columns Gaussian around a mean and with a spread that hardly depend on these"
         return f"{rows}; columns of two values as declared{weakly}, {assumption}"
 
     def _coverage(self, case: str) -> str:
-        like = "plain" if self._moments.two is None else "short" if self._moments.shortened.any() else "levels"
+        like = "plain" if self._moments.binary is None else "short" if self._moments.shortened.any() else "levels"
         if self._moments.available is not None:
             like = "pairs" if like == "plain" and not self.kurtosis else ""
         elif self.kurtosis:
             like = "heavy" if like == "plain" else ""
-        search = self._moments.noisy_moment.search
+        search = self._moments.noisy_moment.bound_search
         if search is not None and search.halvings and like in ("plain", "heavy"):
             like = "searched"
         return coverage_record.sentence(case, self.level, self.rows, len(self.columns), like)
@@ -719,14 +719,16 @@ def answers(x: Release | Measurement, *, level: float = 0.95, kurtosis: float = 
     level = checks.in_range("level", level, 0.5, 0.999, "Write 0.95 for 95 %.")
     kurtosis = checks.in_range("kurtosis", kurtosis, 0.0, 300.0)
     moments = unbiased_moments(x)
-    if moments.total is not None:
-        names, release = tuple(moments.total.facts.classes), None
+    if moments.noisy_sum is not None:
+        names, release = tuple(moments.noisy_sum.facts.classes), None
     else:
         assert isinstance(x, Release)
         release = x
         names = (
             x.classes
-            if moments.noisy_moment.centre == "joint" and x.raw is not None and x.raw.centre == "classes"
+            if moments.noisy_moment.centre == "joint"
+            and x.noisy_moment is not None
+            and x.noisy_moment.centre == "classes"
             else ()
         )
     return ReleaseAnswers(moments, level, kurtosis, names if len(names) > 1 else (), release)

@@ -117,15 +117,15 @@ def contrast(moments: UnbiasedMoments, whole: NoisyMoment, a: int, b: int, level
         p = safe[c]
         spread += (of_sum + of_count * means[:, c] ** 2) / p**2 + of_sum * of_count / p**4
         own = within
-        if moments.two is not None:  # the variance of two values is that of their mean, in each class another
-            low = moments.two.low
+        if moments.binary is not None:  # the variance of two values is that of their mean, in each class another
+            low = moments.binary.low
             own = np.where(
                 moments.span > 0, np.maximum((means[:, c] - low) * (low + moments.span - means[:, c]), 0.0), own
             )
             own = own + 3 * moments.span**2 / (moments.rows * p)  # three more rows with the rarer value
         sampling += own / (moments.rows * p)
     spread = np.maximum(spread + shared * (means[:, a] / safe[a] - means[:, b] / safe[b]) ** 2, 0.0)
-    half = moments.z(level, spread, sampling, moments.law.excess(1.0, 0.0)) * np.sqrt(spread + sampling)
+    half = moments.z(level, spread, sampling, moments.law.excess_kurtosis(1.0, 0.0)) * np.sqrt(spread + sampling)
     step = means[:, a] - means[:, b]
     reason = np.full(d, SMALL_CLASS if classes.small[[a, b]].any() else 0)
     return Intervals(step, step - half, step + half, reason).without_intervals(moments.unknown)
@@ -143,14 +143,14 @@ def group_mean_intervals(moments: UnbiasedMoments, by: int, level: float) -> lis
     if moments.mean is None:
         none = np.full(d, np.nan)
         return [Intervals(none, none, none, np.full(d, NO_MEAN))] * 3
-    assert moments.two is not None, "checked by the caller"
+    assert moments.binary is not None, "checked by the caller"
     m, n, law = moments.mean, moments.rows, moments.law
-    a, h, mx = float(moments.two.low[by]), float(moments.span[by]), float(m[by])
+    a, h, mx = float(moments.binary.low[by]), float(moments.span[by]), float(m[by])
     p, v = (mx - a) / h, np.maximum(np.diag(moments.covariance), 0.0)
     s = moments.covariance[:, by] * (n - 1) / n
-    q = p * (1 - p) + law.mean / h**2
-    std = np.sqrt(law.mean + law.count * mx**2) / h
-    two, first, last = moments.span > 0, moments.two.low, moments.two.low + moments.span
+    q = p * (1 - p) + law.mean_variance / h**2
+    std = np.sqrt(law.mean_variance + law.count_variance * mx**2) / h
+    two, first, last = moments.span > 0, moments.binary.low, moments.binary.low + moments.span
     few = 3 * np.where(two, moments.span**2, v) / n**2
     step = s / (h * q) if q > 0 else np.zeros(d)
     own = np.maximum(v - max(q, 0.0) * step**2, 0.0)
@@ -161,7 +161,7 @@ def group_mean_intervals(moments: UnbiasedMoments, by: int, level: float) -> lis
     def solved(line: tuple[np.ndarray, float], noise: Callable, sampling: Callable, small: bool) -> Intervals:
         estimate = line[0] / line[1] if line[1] else np.full(d, np.nan)
         at = np.clip(np.nan_to_num(estimate), -1e6, 1e6)
-        z = moments.z(level, noise(at), np.maximum(sampling(at), 0.0), law.excess(1.0, 0.0))
+        z = moments.z(level, noise(at), np.maximum(sampling(at), 0.0), law.excess_kurtosis(1.0, 0.0))
         error = [noise(x) + sampling(x) for x in (np.full(d, k) for k in (-1.0, 0.0, 1.0))]
         low, high, bounded = within((line[0], -line[1]), error, z)
         intervals = Intervals(estimate, low, high, np.where(bounded & (not small), 0, SMALL_CLASS))
@@ -173,7 +173,7 @@ def group_mean_intervals(moments: UnbiasedMoments, by: int, level: float) -> lis
 
     def group(sign: float, c: float, share: float) -> Intervals:
         def noise(t: np.ndarray) -> np.ndarray:
-            return (law.off + (c * c + t * t) * law.mean + law.count * (t * c) ** 2) / h**2
+            return (law.entry_variance + (c * c + t * t) * law.mean_variance + law.count_variance * (t * c) ** 2) / h**2
 
         def sampling(t: np.ndarray) -> np.ndarray:
             return max(share, 0.0) * varies(t) / n + few
@@ -186,9 +186,11 @@ def group_mean_intervals(moments: UnbiasedMoments, by: int, level: float) -> lis
 
     def noise(step: np.ndarray) -> np.ndarray:
         turned = m + step * (1 - 2 * p)
-        variance = law.off + law.mean * (max(mx**2 - law.mean, 0.0) + np.maximum(turned**2 - law.mean, 0.0))
-        variance = variance + law.mean**2 * (1 + 2 * step**2 / h**2)
-        return (variance + law.count * (step * q * h - mx * turned) ** 2) / h**2
+        variance = law.entry_variance + law.mean_variance * (
+            max(mx**2 - law.mean_variance, 0.0) + np.maximum(turned**2 - law.mean_variance, 0.0)
+        )
+        variance = variance + law.mean_variance**2 * (1 + 2 * step**2 / h**2)
+        return (variance + law.count_variance * (step * q * h - mx * turned) ** 2) / h**2
 
     def sampling(step: np.ndarray) -> np.ndarray:
         apart = p * (1 - p) ** 2 * varies(m + (1 - p) * step) + (1 - p) * p**2 * varies(m - p * step)

@@ -67,15 +67,15 @@ def means(moments: UnbiasedMoments, level: float) -> Intervals:
         return Intervals(none, none, none, np.full(d, NO_MEAN))
     variances = np.maximum(np.nan_to_num(np.diag(moments.covariance)), 0.0)
     if moments.available is None:
-        noise, rows = np.full(d, law.mean), np.full(d, moments.rows)
-        noise = noise + law.count * moments.mean**2
+        noise, rows = np.full(d, law.mean_variance), np.full(d, moments.rows)
+        noise = noise + law.count_variance * moments.mean**2
     else:
         noise, rows = moments.available.mean_std**2, moments.rows * np.maximum(np.diag(moments.available.shares), 1e-9)
-    z = moments.z(level, noise, variances / rows, law.excess(1.0, 0.0))
+    z = moments.z(level, noise, variances / rows, law.excess_kurtosis(1.0, 0.0))
     half = z * np.sqrt(noise + variances / rows)
     estimate, low, high = moments.mean, moments.mean - half, moments.mean + half
-    if moments.two is not None:  # the variance at the mean m that is tested is (m - a)(b - m)
-        first, last, q = moments.two.low, moments.two.low + moments.span, z * z / rows
+    if moments.binary is not None:  # the variance at the mean m that is tested is (m - a)(b - m)
+        first, last, q = moments.binary.low, moments.binary.low + moments.span, z * z / rows
         middle = (moments.mean + q * (first + last) / 2) / (1 + q)
         square = middle**2 - (moments.mean**2 + q * first * last - z * z * noise) / (1 + q)
         half, two = np.sqrt(np.maximum(square, 0.0)), moments.span > 0
@@ -89,16 +89,16 @@ def variances(moments: UnbiasedMoments, level: float, kurtosis: float) -> Interv
     diagonal, two, largest = np.diag(moments.covariance), moments.span > 0, moments.span**2 / 4
     noise, rows = np.diag(_entry_noise(moments)), moments.rows * np.diag(_shares(moments))
     # The sampling variance of a variance v is linear v + quadratic v^2: see the docstring of the module.
-    linear = np.where(moments.shortened, moments.reach, moments.span**2) / rows
+    linear = np.where(moments.shortened, moments.max_square_deviation, moments.span**2) / rows
     quadratic = np.where(moments.shortened, 0.0, np.where(two, -4.0, 2 + 3 * kurtosis)) / rows
     inside = np.where(two, np.clip(diagonal, 0.0, largest), np.maximum(diagonal, 0.0))
-    z = moments.z(level, noise, linear * inside + quadratic * inside**2, moments.law.excess(1.0, 1.0))
+    z = moments.z(level, noise, linear * inside + quadratic * inside**2, moments.law.excess_kurtosis(1.0, 1.0))
     low, high = _variance_ends(diagonal, noise, linear, quadratic, z)
     high = np.where(two, np.minimum(high + z * z * inside / rows, largest), high)
     reason = np.where(np.isnan(diagonal), TOO_FEW, np.where(high > 0, 0, NO_VARIANCE))
     estimate = np.where(two, np.minimum(diagonal, largest), diagonal)  # a column of two values varies no more
     high = np.maximum(high, 0.0)
-    if moments.two is not None and moments.mean is not None:
+    if moments.binary is not None and moments.mean is not None:
         estimate, low, high = _bounded_by_mean(moments, level, estimate, low, high)
         reason = np.where(two & (reason != TOO_FEW), 0, reason)
     return Intervals(estimate, low, high, reason).without_intervals(moments.unknown)
@@ -121,10 +121,10 @@ def _bounded_by_mean(
 
     Between the two values E (x - a)(b - x) >= 0, so such a column varies at most as much as two values of its mean.
     """
-    assert moments.two is not None, "checked by the caller"
+    assert moments.binary is not None, "checked by the caller"
     two, largest, mean = moments.span > 0, moments.span**2 / 4, means(moments, level)
     by_mean, *ends = (_of_mean(moments, x) for x in (mean.estimate, mean.low, mean.high))
-    below, above = mean.low - moments.two.low, mean.high - moments.two.low
+    below, above = mean.low - moments.binary.low, mean.high - moments.binary.low
     holds_middle = (below < moments.span / 2) & (above > moments.span / 2)
     most = np.where(holds_middle, largest, np.maximum(*ends))
     low = np.where(moments.exact, np.minimum(*ends), np.where(two, np.minimum(low, most), low))
@@ -136,15 +136,15 @@ def _bounded_by_mean(
 
 def _of_mean(moments: UnbiasedMoments, mean: np.ndarray) -> np.ndarray:
     """Return the variance of every column of two values with this mean."""
-    above = np.clip(mean - (0.0 if moments.two is None else moments.two.low), 0.0, moments.span)
+    above = np.clip(mean - (0.0 if moments.binary is None else moments.binary.low), 0.0, moments.span)
     return above * (moments.span - above)
 
 
 def _of_levels(moments: UnbiasedMoments, level: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (estimate, low, high) of the covariances that two levels of one column have by their means."""
-    assert moments.two is not None, "they are levels"
+    assert moments.binary is not None, "they are levels"
     mean = means(moments, level)
-    m, low, high = (np.clip(x - moments.two.low, 0.0, moments.span) for x in (mean.estimate, mean.low, mean.high))
+    m, low, high = (np.clip(x - moments.binary.low, 0.0, moments.span) for x in (mean.estimate, mean.low, mean.high))
     return -np.outer(m, m), -np.outer(high, high), -np.outer(low, low)
 
 
@@ -153,7 +153,7 @@ def covariances(moments: UnbiasedMoments, level: float, kurtosis: float) -> Inte
     covariance, noise = moments.covariance, _entry_noise(moments)
     on = np.maximum(np.nan_to_num(np.diag(covariance)), 0.0)
     sampling = _covariance_sampling(moments, on, covariance, kurtosis) / (moments.rows * _shares(moments))
-    half = moments.z(level, noise, sampling, moments.law.excess(1.0, 0.0)) * np.sqrt(noise + sampling)
+    half = moments.z(level, noise, sampling, moments.law.excess_kurtosis(1.0, 0.0)) * np.sqrt(noise + sampling)
     low, high = covariance - half, covariance + half
     if (same := moments.same_column).any() and moments.mean is not None:
         levels = _of_levels(moments, level)
@@ -167,7 +167,7 @@ def correlations(moments: UnbiasedMoments, level: float, kurtosis: float, tested
     covariance, law = moments.covariance, moments.law
     diagonal, two = np.nan_to_num(np.diag(covariance)), moments.span > 0
     diagonal_noise = np.diag(_entry_noise(moments))
-    least = moments.z(level, diagonal_noise, 0 * diagonal, law.excess(1.0, 1.0))
+    least = moments.z(level, diagonal_noise, 0 * diagonal, law.excess_kurtosis(1.0, 1.0))
     weak = diagonal <= least * np.sqrt(diagonal_noise)
     safe = np.where(diagonal > 0, diagonal, 1.0)
     stds_product = np.sqrt(np.outer(safe, safe))  # g of the docstring of the module
@@ -176,7 +176,7 @@ def correlations(moments: UnbiasedMoments, level: float, kurtosis: float, tested
     sampling_at = _correlation_sampling(moments, plain)
     p = _no_correlation_p_value(moments, diagonal, plain * stds_product * stds_product, noise[0]) if tested else None
     r = np.clip(np.nan_to_num(covariance) / stds_product, -1, 1)
-    z = moments.z(level, noise[0], stds_product * stds_product * sampling_at(r), law.excess(1.0, 0.0))
+    z = moments.z(level, noise[0], stds_product * stds_product * sampling_at(r), law.excess_kurtosis(1.0, 0.0))
     estimate, low, high = fieller(covariance, stds_product, noise, sampling_at, z)
     reason = np.where(weak[:, None] | weak[None, :], NO_VARIANCE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
     reason = np.where(np.isnan(covariance), TOO_FEW, reason)
@@ -246,7 +246,7 @@ def _covariance_sampling(
     moments: UnbiasedMoments, on: np.ndarray, covariance: np.ndarray, kurtosis: float
 ) -> np.ndarray:
     """Return the variance of the product of two deviations from the mean, for every pair of columns."""
-    two, t, both = moments.span > 0, moments.skew, np.outer(on, on)
+    two, t, both = moments.span > 0, moments.square_slope, np.outer(on, on)
     square = np.minimum(np.nan_to_num(covariance) ** 2, both)
     variance = (1 + kurtosis) * (both + covariance**2) + kurtosis * covariance**2
     one = (
@@ -268,20 +268,20 @@ def _either_short(moments: UnbiasedMoments) -> np.ndarray:
 
 def _product_bound(moments: UnbiasedMoments, on: np.ndarray) -> np.ndarray:
     """Return the bound on the variance of the product of two deviations, where rows are shortened."""
-    most = np.where(moments.shortened, moments.reach, np.nan)[:, None] * on[None, :]
+    most = np.where(moments.shortened, moments.max_square_deviation, np.nan)[:, None] * on[None, :]
     return np.nan_to_num(np.fmin(most, most.T)) + _few(moments)
 
 
 def _correlation_sampling(moments: UnbiasedMoments, plain: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """Return the function that gives the sampling variance of every correlation r."""
     two, v = moments.span > 0, np.maximum(np.nan_to_num(np.diag(moments.covariance)), 0.0)
-    t = np.divide(moments.skew, np.sqrt(v), out=np.zeros(moments.d), where=two & (v > 0))
+    t = np.divide(moments.square_slope, np.sqrt(v), out=np.zeros(moments.d), where=two & (v > 0))
     first, second, square = two[:, None], two[None, :], (t * t)[:, None] + np.zeros((moments.d, moments.d))
     few = np.divide(_few(moments), np.outer(v, v), out=np.zeros((moments.d, moments.d)), where=np.outer(v, v) > 0)
     pairs = moments.rows * _shares(moments)
 
     safe = np.where(v > 0, v, 1.0)
-    fourth = np.sqrt(np.where(moments.shortened, moments.reach / safe, 3 * np.diag(plain)))
+    fourth = np.sqrt(np.where(moments.shortened, moments.max_square_deviation / safe, 3 * np.diag(plain)))
     product_std = np.sqrt(_product_bound(moments, v) / np.outer(safe, safe))
 
     def own(r: np.ndarray) -> np.ndarray:
@@ -343,18 +343,21 @@ def _entry_noise(moments: UnbiasedMoments) -> np.ndarray:
     square = m * m
     turned = np.where(np.eye(moments.d) > 0, square[:, None], (square[:, None] + square[None, :]) / 4)
     # The square of a noisy mean is too large by t_m^2; |A m|^2 by t_m^2 |A|^2.
-    turned = np.maximum(turned - law.mean * size, 0.0)
+    turned = np.maximum(turned - law.mean_variance * size, 0.0)
     noise = (
-        2 * law.off * size + np.diag(law.extra + law.common) + 4 * law.mean * turned + 2 * law.mean * law.mean * size
+        2 * law.entry_variance * size
+        + np.diag(law.diagonal_excess + law.diagonal_covariance)
+        + 4 * law.mean_variance * turned
+        + 2 * law.mean_variance * law.mean_variance * size
     )
     q = np.outer(m, m) - moments.covariance
-    return np.maximum(noise + law.count * q * q + 2 * law.tie * np.diag(np.diag(q)), 0.0)
+    return np.maximum(noise + law.count_variance * q * q + 2 * law.count_diagonal_covariance * np.diag(np.diag(q)), 0.0)
 
 
 def _one_entry(moments: UnbiasedMoments) -> np.ndarray:
     """Return the variance of the single noise draw on every covariance."""
     if moments.available is None:
-        return np.full((moments.d, moments.d), moments.law.off)
+        return np.full((moments.d, moments.d), moments.law.entry_variance)
     return moments.available.variance
 
 
@@ -376,12 +379,21 @@ def _correlation_noise(moments: UnbiasedMoments, a: np.ndarray) -> tuple[np.ndar
         return one, 0 * one, x * x * v[:, None] + y * y * v[None, :]
     mi, mj = m[:, None], m[None, :]
     size = x * x + y * y
-    on = law.extra
-    second = 2 * law.off * size + on[:, None] * x * x + on[None, :] * y * y + law.common * (x + y) ** 2
-    second = second + 4 * law.mean * (x * x * mi * mi + y * y * mj * mj) + 2 * law.mean * law.mean * size
-    first = -4 * law.mean * (x + y) * mi * mj
+    on = law.diagonal_excess
+    second = (
+        2 * law.entry_variance * size
+        + on[:, None] * x * x
+        + on[None, :] * y * y
+        + law.diagonal_covariance * (x + y) ** 2
+    )
+    second = (
+        second
+        + 4 * law.mean_variance * (x * x * mi * mi + y * y * mj * mj)
+        + 2 * law.mean_variance * law.mean_variance * size
+    )
+    first = -4 * law.mean_variance * (x + y) * mi * mj
     q0, q1 = mi * mj, -(x * mi * mi + y * mj * mj)  # <A_r, C> = 0 where r is the correlation
-    second = second + law.count * q1 * q1 - 2 * law.tie * q1 * (x + y)
-    first = first + 2 * law.count * q0 * q1 - 2 * law.tie * q0 * (x + y)
-    zero = one + law.count * (q0 * q0 - (q0 - moments.covariance) ** 2)
+    second = second + law.count_variance * q1 * q1 - 2 * law.count_diagonal_covariance * q1 * (x + y)
+    first = first + 2 * law.count_variance * q0 * q1 - 2 * law.count_diagonal_covariance * q0 * (x + y)
+    zero = one + law.count_variance * (q0 * q0 - (q0 - moments.covariance) ** 2)
     return zero, first, second

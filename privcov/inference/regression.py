@@ -95,10 +95,10 @@ class _Part:
         law, m = self.law, self.mean
         ve, trace, qv, qe, qm = float(v @ e), float(np.trace(q)), q @ v, q @ e, q @ m
         mv, me, both = float(m @ v), float(m @ e), float(v @ qe)
-        total = (law.off + law.mean**2) * (ve * trace + both) + law.common * both
-        total += float((law.extra * np.diag(q) * v) @ e)
-        total += law.mean * (ve * float(m @ qm) + me * float(m @ qv) + mv * float(m @ qe) + trace * mv * me)
-        return total + law.count * mv * me * float(m @ qm)
+        total = (law.entry_variance + law.mean_variance**2) * (ve * trace + both) + law.diagonal_covariance * both
+        total += float((law.diagonal_excess * np.diag(q) * v) @ e)
+        total += law.mean_variance * (ve * float(m @ qm) + me * float(m @ qv) + mv * float(m @ qe) + trace * mv * me)
+        return total + law.count_variance * mv * me * float(m @ qm)
 
     def noise(self, form: np.ndarray) -> float:
         """Return N(A), in which |A m|^2 is corrected for the noise in m."""
@@ -107,8 +107,8 @@ class _Part:
 
 def _part(moments: UnbiasedMoments, columns: list[int]) -> _Part:
     at = np.array(columns)
-    law, mean = moments.law.of(at), moments.centre[at]
-    square = law.off + law.mean**2 + law.mean * float(mean @ mean) / len(at)
+    law, mean = moments.law.restricted_to(at), moments.centre[at]
+    square = law.entry_variance + law.mean_variance**2 + law.mean_variance * float(mean @ mean) / len(at)
     return _Part(law, mean, moments.covariance[np.ix_(at, at)], moments.rows, square)
 
 
@@ -120,7 +120,9 @@ def _mixed(v: np.ndarray, e: np.ndarray) -> np.ndarray:
 
 def _excess(law: Law, v: np.ndarray, e: np.ndarray) -> float:
     vv, ee = float(v @ v), float(e @ e)
-    return float(law.excess(float(np.sum(v**4) * np.sum(e**4)) / (vv * ee) ** 2, float(v @ e) / np.sqrt(vv * ee)))
+    return float(
+        law.excess_kurtosis(float(np.sum(v**4) * np.sum(e**4)) / (vv * ee) ** 2, float(v @ e) / np.sqrt(vv * ee))
+    )
 
 
 def _inverse(covariance: np.ndarray, off: float) -> tuple[np.ndarray | None, float]:
@@ -201,7 +203,7 @@ def _expected_response(
     if moments.mean is None:
         return estimate, np.nan, NO_MEAN
     residual = most or max(float(rest @ part.covariance @ rest), 0.0)
-    noise = law.mean * float(rest @ rest) + law.count * float(m @ rest) ** 2
+    noise = law.mean_variance * float(rest @ rest) + law.count_variance * float(m @ rest) ** 2
     sampling = residual / n
     if away.any():
         w = np.concatenate([[0.0], away])
@@ -211,7 +213,7 @@ def _expected_response(
         v = p @ w
         both = float(v @ rest) * float(m @ rest) + float(rest @ rest) * float(v @ m)
         apart = noise + slope.std * slope.std
-        noise = max(apart - 2 * law.mean * both, apart / 4)  # at noisy slopes both may be too large
+        noise = max(apart - 2 * law.mean_variance * both, apart / 4)  # at noisy slopes both may be too large
     z = float(moments.z(level, np.array(noise), np.array(sampling), 0.0))
     return estimate, z * np.sqrt(max(noise + sampling, 0.0)), 0
 
@@ -335,7 +337,10 @@ def partial_correlations(moments: UnbiasedMoments, level: float, among: list[int
 
     All others are those of ``among``, by default of all columns but the last level of every category.
     """
-    columns, shape = np.flatnonzero(~moments.follows) if among is None else np.array(among), (moments.d, moments.d)
+    columns, shape = (
+        np.flatnonzero(~moments.is_redundant_level) if among is None else np.array(among),
+        (moments.d, moments.d),
+    )
     d = len(columns)
     part = _part(moments, columns.tolist())
     inverse, _ = _inverse(part.covariance, part.square)
@@ -367,7 +372,7 @@ def partial_correlations(moments: UnbiasedMoments, level: float, among: list[int
 
     estimate, low, high, p_value = (square(line, np.nan) for line in (estimate, low, high, p_value))
     intervals = Intervals(estimate, low, high, square(reason, 0).astype(np.int64), p_value)
-    follows = np.isin(np.arange(moments.d), columns, invert=True) & moments.follows
+    follows = np.isin(np.arange(moments.d), columns, invert=True) & moments.is_redundant_level
     return intervals.without_intervals(np.array(bool(moments.unknown.any()))).without_intervals(
         follows[:, None] | follows, FOLLOWS
     )
@@ -382,7 +387,7 @@ def controlled_correlations(moments: UnbiasedMoments, level: float, controls: li
         intervals, pair = partial_correlations(moments, level, [at, other, *controls]), ([at, other], [other, at])
         assert intervals.p_value is not None, "a partial correlation is tested"
         estimate[pair], low[pair], high[pair] = intervals.estimate[pair], intervals.low[pair], intervals.high[pair]
-        reason[pair], p_value[pair] = intervals.reason[pair], intervals.p_value[pair]
+        reason[pair], p_value[pair] = intervals.reason_code[pair], intervals.p_value[pair]
     return Intervals(estimate, low, high, reason, p_value)
 
 
@@ -430,17 +435,21 @@ def _pairs_of(part: _Part, powers: _Powers, i: int) -> tuple[np.ndarray, ...]:
     rows = np.stack([np.broadcast_to(p[i], (len(js), d)), p[js]], axis=1)
     v = block @ rows
     v0, v1 = v[:, 0], v[:, 1]
-    on = (np.diag(p) - v0 * rows[:, 0] - v1 * rows[:, 1]) * law.extra
-    bias = (law.off + law.mean**2) * (vv * trace + vqv) + law.common * vqv + (v * on[:, None, :]) @ v.transpose(0, 2, 1)
-    bias = bias + law.mean * (vv * mqm + around + around.transpose(0, 2, 1) + trace * mm)
-    pair_block = block + bias + law.count * mm * mqm
+    on = (np.diag(p) - v0 * rows[:, 0] - v1 * rows[:, 1]) * law.diagonal_excess
+    bias = (
+        (law.entry_variance + law.mean_variance**2) * (vv * trace + vqv)
+        + law.diagonal_covariance * vqv
+        + (v * on[:, None, :]) @ v.transpose(0, 2, 1)
+    )
+    bias = bias + law.mean_variance * (vv * mqm + around + around.transpose(0, 2, 1) + trace * mm)
+    pair_block = block + bias + law.count_variance * mm * mqm
     t0, t1, above = pair_block[:, 0, 0], pair_block[:, 1, 1], pair_block[:, 0, 1]
     aa, bb, ab = vv[:, 0, 0], vv[:, 1, 1], vv[:, 0, 1]
-    weak = np.minimum(t0 - _WEAK * np.sqrt(law.off) * aa, t1 - _WEAK * np.sqrt(law.off) * bb) <= 0
+    weak = np.minimum(t0 - _WEAK * np.sqrt(law.entry_variance) * aa, t1 - _WEAK * np.sqrt(law.entry_variance) * bb) <= 0
     safe0, safe1 = np.where(t0 > 0, t0, 1.0), np.where(t1 > 0, t1, 1.0)
     a, below = np.sqrt(safe1 / safe0), np.sqrt(safe0 * safe1)
     squares = np.stack([v0 * v0, v1 * v1, v0 * v1], axis=1)  # the diagonal of A_r is made of these
-    quartic = (squares * law.extra) @ squares.transpose(0, 2, 1)
+    quartic = (squares * law.diagonal_excess) @ squares.transpose(0, 2, 1)
     m0, m1 = vm[:, 0, 0], vm[:, 1, 0]
 
     def noise(r: float) -> np.ndarray:
@@ -450,25 +459,29 @@ def _pairs_of(part: _Part, powers: _Powers, i: int) -> tuple[np.ndarray, ...]:
         size = (x * aa) ** 2 + (y * bb) ** 2 + (aa * bb + ab * ab) / 2 + 2 * ab * (x * y * ab + x * aa + y * bb)
         on_trace = x * aa + y * bb + ab
         f0, f1 = x * m0 + m1 / 2, y * m1 + m0 / 2  # A m = f0 v0 + f1 v1
-        turned = np.maximum(f0 * f0 * aa + f1 * f1 * bb + 2 * f0 * f1 * ab - law.mean * size, 0.0)
+        turned = np.maximum(f0 * f0 * aa + f1 * f1 * bb + 2 * f0 * f1 * ab - law.mean_variance * size, 0.0)
         q = m0 * f0 + m1 * f1
-        variance = 2 * law.off * size + np.einsum("ka,kab,kb->k", form, quartic, form) + law.common * on_trace**2
-        variance = variance + 4 * law.mean * turned + 2 * law.mean**2 * size
-        return np.maximum(variance + law.count * q * q + 2 * law.tie * q * on_trace, 0.0)
+        variance = (
+            2 * law.entry_variance * size
+            + np.einsum("ka,kab,kb->k", form, quartic, form)
+            + law.diagonal_covariance * on_trace**2
+        )
+        variance = variance + 4 * law.mean_variance * turned + 2 * law.mean_variance**2 * size
+        return np.maximum(variance + law.count_variance * q * q + 2 * law.count_diagonal_covariance * q * on_trace, 0.0)
 
     zero, up, down = noise(0.0), noise(1.0), noise(-1.0)
     n = max(part.rows - (d - 2), 1.0)
     more = part.square**2 * (aa * bb + ab * ab) * norm
     more = more + part.square * (aa * safe1 + bb * safe0) * trace[:, 0, 0] / n + (d - 2) * below**2 / n**2
     spread = np.sum(squares[:, 0] ** 2, axis=1) * np.sum(squares[:, 1] ** 2, axis=1) / (aa * bb) ** 2
-    excess = law.excess(spread, ab / np.sqrt(aa * bb))
+    excess = law.excess_kurtosis(spread, ab / np.sqrt(aa * bb))
     curvature = (up + down) / 2 - zero
     return above, below, zero, (up - down) / 2, curvature, more, weak.astype(np.float64), excess, safe0, safe1
 
 
 def edges(moments: UnbiasedMoments, exact: Intervals, kurtosis: float = 0.0) -> Intervals:
     """Return the partial correlations, with the test of zero (`postprocess.edge_test`) also without an interval."""
-    if moments.for_shape(kurtosis).span.any() or moments.follows.any():
+    if moments.for_shape(kurtosis).span.any() or moments.is_redundant_level.any():
         return exact
     shape = (moments.d, moments.d)
     tested = edge_test(moments.covariance, moments.centre, moments.rows, moments.law, kurtosis)

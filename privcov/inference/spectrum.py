@@ -52,7 +52,9 @@ def _turns(
         fourth = np.sqrt(of_squares + positive**2)
         both = np.outer(fourth, fourth)
     square = (
-        moments.law.off + moments.law.mean**2 + moments.law.mean * float(moments.centre @ moments.centre) / moments.d
+        moments.law.entry_variance
+        + moments.law.mean_variance**2
+        + moments.law.mean_variance * float(moments.centre @ moments.centre) / moments.d
     )
     f = square + both / moments.rows
     gap = values[:, None] - values[None, :]
@@ -67,7 +69,9 @@ def eigenvalues(moments: UnbiasedMoments, level: float, kurtosis: float = 0.0) -
     values, axes, sampling, bias, turn = _turns(moments, kurtosis)
     steady = turn <= STEADY
     low, high = np.empty_like(values), np.empty_like(values)
-    z = float(moments.z(level, np.array(1.0), np.array(0.0), moments.law.excess(0.0 if moments.d > 3 else 1.0, 1.0)))
+    z = float(
+        moments.z(level, np.array(1.0), np.array(0.0), moments.law.excess_kurtosis(0.0 if moments.d > 3 else 1.0, 1.0))
+    )
     for i in np.flatnonzero(steady):
         u = axes[:, i]
         noise = moments.law.form_variance(np.outer(u, u), moments.centre, moments.covariance)
@@ -90,11 +94,11 @@ def _two_valued(moments: UnbiasedMoments, u: np.ndarray, kurtosis: float) -> flo
 
     A declared column is at one of its levels, or at none.
     """
-    assert moments.two is not None
+    assert moments.binary is not None
     c, two = moments.covariance, moments.span > 0
-    steps = [np.append((u * moments.span)[list(block)], 0.0) for block in moments.two.blocks]
+    steps = [np.append((u * moments.span)[list(block)], 0.0) for block in moments.binary.blocks]
     ends = [float(sum(step.min() for step in steps)), float(sum(step.max() for step in steps))]
-    middle = float(u[two] @ (moments.centre - moments.two.low)[two])
+    middle = float(u[two] @ (moments.centre - moments.binary.low)[two])
     most = max(middle - ends[0], ends[1] - middle, 0.0) ** 2
     variance = max(float(u[two] @ c[np.ix_(two, two)] @ u[two]), 0.0)
     # Up to three more rows may have the rarer value; l (M^2 - l) is largest at M^2 / 2.
@@ -118,11 +122,11 @@ def _spectral_reach(moments: UnbiasedMoments, level: float, kurtosis: float) -> 
             * noise_draw[: moments.noisy_moment.distribution.dimension, : moments.noisy_moment.distribution.dimension]
         )
         if moments.mean is not None:
-            e = math.sqrt(moments.law.mean) * rng.standard_normal(d)
+            e = math.sqrt(moments.law.mean_variance) * rng.standard_normal(d)
             error = error - np.outer(moments.mean, e) - np.outer(e, moments.mean) - np.outer(e, e)
-        if moments.law.count:
+        if moments.law.count_variance:
             second = moments.covariance - np.outer(moments.centre, moments.centre)
-            error = error - math.sqrt(moments.law.count) * rng.standard_normal() * second
+            error = error - math.sqrt(moments.law.count_variance) * rng.standard_normal() * second
         own = rng.standard_normal((d, d))
         error = error + math.sqrt((1 + kurtosis) * elliptical / 2) * root @ (own + own.T) @ root
         error = error + math.sqrt(kurtosis * elliptical) * rng.standard_normal() * moments.covariance
@@ -161,7 +165,9 @@ def components(moments: UnbiasedMoments, axes_asked: int, level: float) -> Inter
         for a in range(d):
             form = np.outer(g[a], u)
             noise = moments.law.form_variance((form + form.T) / 2, moments.centre, moments.covariance)
-            z = float(moments.z(level, np.array(noise), sampling[a], moments.law.excess(0.0 if d > 3 else 1.0, 0.0)))
+            z = float(
+                moments.z(level, np.array(noise), sampling[a], moments.law.excess_kurtosis(0.0 if d > 3 else 1.0, 0.0))
+            )
             half[a, i] = z * math.sqrt(noise + sampling[a])
     intervals = Intervals(estimate, np.maximum(estimate - half, -1.0), np.minimum(estimate + half, 1.0), reason)
     return intervals.without_intervals(np.array(bool(moments.unknown.any())))

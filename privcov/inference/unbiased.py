@@ -63,27 +63,27 @@ class Measurement(Protocol):
 class Intervals:
     """Estimates with their intervals, in working units.
 
-    reason: positions in `REASONS`, 0 where the interval is identified. p_value: where the answer comes with a test of
-    zero. std: standard errors, of noise and sampling together, where the answer comes with them.
+    reason_code: positions in `REASONS`, 0 where the interval is identified. p_value: where the answer comes with a test
+    of zero. std: standard errors, of noise and sampling together, where the answer comes with them.
     """
 
     estimate: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    reason: np.ndarray
+    reason_code: np.ndarray
     p_value: np.ndarray | None = None
     std: np.ndarray | None = None
 
     @property
     def identified(self) -> np.ndarray:
         """Which entries have an interval."""
-        return self.reason == 0
+        return self.reason_code == 0
 
     def without_intervals(self, where: np.ndarray, why: int = TWO_VALUED) -> Intervals:
         """Return the same estimates. Those at ``where`` get the reason ``why`` in place of interval and test."""
         p = None if self.p_value is None else np.where(where, np.nan, self.p_value)
-        reason = np.where(where & (self.identified | (why == ONE_COLUMN)), why, self.reason)
-        return dataclasses.replace(self, reason=reason, p_value=p)
+        reason = np.where(where & (self.identified | (why == ONE_COLUMN)), why, self.reason_code)
+        return dataclasses.replace(self, reason_code=reason, p_value=p)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +92,8 @@ class UnbiasedMoments:
 
     mean: None where it was not measured. covariance: unbiased; it may have negative eigenvalues. rows: number of
     independent rows, or persons. It sets the sampling error. scale, origin: the public half-ranges and typical values.
-    noisy_moment: the noisy moment. available: where missing cells were measured. total: the private measurement. two:
-    which columns have two values, as a level of a category has.
+    noisy_moment: the noisy moment. available: where missing cells were measured. noisy_sum: the private measurement.
+    two: which columns have two values, as a level of a category has.
     """
 
     columns: tuple[str, ...]
@@ -105,8 +105,8 @@ class UnbiasedMoments:
     origin: np.ndarray
     noisy_moment: NoisyMoment
     available: AvailableCases | None = None
-    total: NoisySum | None = None
-    two: BinaryColumns | None = None
+    noisy_sum: NoisySum | None = None
+    binary: BinaryColumns | None = None
 
     @property
     def d(self) -> int:
@@ -122,9 +122,9 @@ class UnbiasedMoments:
     def population(self) -> str:
         """What the intervals are about, in words."""
         about = "" if self.mean is not None or self.noisy_moment.centre == "zero" else ", about the typical values"
-        filled = self.total is not None and self.total.facts.missing == "typical"
+        filled = self.noisy_sum is not None and self.noisy_sum.facts.missing == "typical"
         gaps = ", a missing cell as the typical value of its column" if filled else ""
-        search, search_note = self.noisy_moment.search, ""
+        search, search_note = self.noisy_moment.bound_search, ""
         if search is not None and search.halvings:
             weight = ", by the weight of their persons," if search.steps > 1 else ""
             longer = search.longer(self.noisy_moment.rows)
@@ -134,12 +134,12 @@ class UnbiasedMoments:
     @property
     def span(self) -> np.ndarray:
         """Distance of the two values of a column that has two; 0 for any other."""
-        return np.zeros(self.d) if self.two is None else self.two.span
+        return np.zeros(self.d) if self.binary is None else self.binary.span
 
     @property
     def blocks(self) -> dict[str, tuple[int, ...]]:
         """The positions of every declared column of two values, of all levels of a category."""
-        return {} if self.two is None else dict(zip(self.two.names, self.two.blocks, strict=True))
+        return {} if self.binary is None else dict(zip(self.binary.names, self.binary.blocks, strict=True))
 
     @property
     def same_column(self) -> np.ndarray:
@@ -150,7 +150,7 @@ class UnbiasedMoments:
         return (block[:, None] == block) & ~np.eye(self.d, dtype=bool)
 
     @property
-    def follows(self) -> np.ndarray:
+    def is_redundant_level(self) -> np.ndarray:
         """Which columns are the last level of a category, which follows from its others."""
         last = np.array([max(np.flatnonzero(row), default=-1) for row in self.same_column])
         return (last >= 0) & (last < np.arange(self.d))
@@ -163,32 +163,34 @@ class UnbiasedMoments:
     @property
     def shortened(self) -> np.ndarray:
         """Which columns of two values have any value between the two, as in rows that are shortened."""
-        return (self.span > 0) & ~np.asarray(self.two is None or self.two.whole)
+        return (self.span > 0) & ~np.asarray(self.binary is None or self.binary.whole)
 
     @property
     def exact(self) -> np.ndarray:
         """Which columns have a variance that follows from their mean."""
         return (
-            np.zeros(self.d, dtype=bool) if self.two is None or self.mean is None else (self.span > 0) & self.two.exact
+            np.zeros(self.d, dtype=bool)
+            if self.binary is None or self.mean is None
+            else (self.span > 0) & self.binary.exact
         )
 
     @property
-    def reach(self) -> np.ndarray:
+    def max_square_deviation(self) -> np.ndarray:
         """Largest squared deviation from the mean of a column of two values; 0 for other columns."""
-        if self.two is None:
+        if self.binary is None:
             return np.zeros(self.d)
-        below = np.nan_to_num(self.centre) - self.two.low
+        below = np.nan_to_num(self.centre) - self.binary.low
         return np.where(self.span > 0, np.maximum(below, self.span - below) ** 2, 0.0)
 
     @property
-    def skew(self) -> np.ndarray:
+    def square_slope(self) -> np.ndarray:
         """The t of a column with two values, low + high - 2 mean, so (x - mean)^2 = v + t (x - mean); 0 for others.
 
         Its size follows from the variance, t^2 = span^2 - 4 v, and its sign from the mean.
         """
         v = np.maximum(np.nan_to_num(np.diag(self.covariance)), 0.0)
         t = np.sqrt(np.maximum(self.span**2 - 4 * v, 0.0))
-        middle = 0.0 if self.two is None else self.two.low + self.span / 2
+        middle = 0.0 if self.binary is None else self.binary.low + self.span / 2
         return np.where(self.span > 0, np.where(np.nan_to_num(self.centre) <= middle, t, -t), 0.0)
 
     def for_shape(self, kurtosis: float) -> UnbiasedMoments:
@@ -204,13 +206,15 @@ class UnbiasedMoments:
             return self
         v, two = np.nan_to_num(np.diag(self.covariance)), self.span > 0
         own = (self.span[two] ** 2 / np.maximum(v[two], 1e-300) - 6) / 3
-        two &= ~self.follows
+        two &= ~self.is_redundant_level
         between = np.nan_to_num(self.covariance[np.ix_(two, two)]) ** 2 / np.maximum(np.outer(v[two], v[two]), 1e-300)
         related = np.max(between - np.diag(np.diag(between)), initial=0.0) > STRONG**2
         moments = dataclasses.replace(self, rows=self.rows / (1 + kurtosis))
-        if self.two is None or kurtosis < np.max(own, initial=0.0) or related:
+        if self.binary is None or kurtosis < np.max(own, initial=0.0) or related:
             return moments
-        return dataclasses.replace(moments, two=dataclasses.replace(self.two, span=0 * self.span))  # categories stay
+        return dataclasses.replace(
+            moments, binary=dataclasses.replace(self.binary, span=0 * self.span)
+        )  # categories stay
 
     def z(self, level: float, noise: np.ndarray, sampling: np.ndarray, excess: np.ndarray | float) -> np.ndarray:
         """Return the quantile of |error| in standard deviations, for noise of this excess kurtosis beside sampling."""
@@ -242,18 +246,18 @@ def unbiased_moments(x: Release | Measurement) -> UnbiasedMoments:
             f"x must be a release or an opened bundle, got {type(x).__name__}. Release a table with privcov.release or "
             "release_private; open a bundle with privcov.open_bundle."
         )
-    if x.raw is None:
+    if x.noisy_moment is None:
         raise ValueError(
             f"The method {x.method!r} keeps no noisy matrix, so the law of its error is not known: use auto-cov or "
             "gaussian-cov."
         )
-    noisy_moment = merge_class_anchors(x.raw)
+    noisy_moment = merge_class_anchors(x.noisy_moment)
     relative = relative_count_std(noisy_moment)
     moments = combine_moments(
         noisy_moment, relative, noisy_moment.rows, x.columns, np.array(x.scale), np.array(x.origin), None
     )
     two = two_values(x.kinds, typed_units(x.kinds).with_row_bound(x.row_bound)) if x.kinds else None
-    return dataclasses.replace(moments, two=two)
+    return dataclasses.replace(moments, binary=two)
 
 
 def unbiased_moments_of_sum(total: NoisySum) -> UnbiasedMoments:
@@ -264,7 +268,7 @@ def unbiased_moments_of_sum(total: NoisySum) -> UnbiasedMoments:
     moments = combine_moments(
         noisy_moment, relative, rows, facts.columns, np.array(facts.scale), np.array(facts.origin), total
     )
-    return dataclasses.replace(moments, two=two_values(facts.kinds, facts.units, facts.missing))
+    return dataclasses.replace(moments, binary=two_values(facts.kinds, facts.units, facts.missing))
 
 
 def merge_class_anchors(noisy_moment: NoisyMoment) -> NoisyMoment:

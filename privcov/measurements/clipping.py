@@ -38,7 +38,7 @@ def blocks(dataset: Dataset) -> Iterator[slice]:
 def row_norms(dataset: Dataset) -> np.ndarray:
     """Return the norms of the rows in working units: NOT private. For public and simulated rows."""
     parts = (np.linalg.norm(dataset.to_working(block), axis=1) for block in blocks(dataset))
-    return dataset.kept.once("norms", lambda: np.concatenate([*parts]))
+    return dataset.cache.once("norms", lambda: np.concatenate([*parts]))
 
 
 def share_clipped(dataset: Dataset) -> float:

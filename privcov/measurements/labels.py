@@ -40,7 +40,7 @@ def class_index(dataset: Dataset) -> np.ndarray:
 
 def _class_codes(dataset: Dataset) -> tuple[tuple[str, ...], np.ndarray]:
     """Return (classes, position of each row's class), computed once for a data set."""
-    return dataset.kept.once(CLASSES, lambda: _code(dataset))
+    return dataset.cache.once(CLASSES, lambda: _code(dataset))
 
 
 def _code(dataset: Dataset) -> tuple[tuple[str, ...], np.ndarray]:
@@ -96,4 +96,4 @@ def take(dataset: Dataset, rows: np.ndarray) -> Dataset:
     labels, classes = dataset.labels, dataset.classes
     if labels is not None:
         labels, classes = labels[rows], class_list(dataset)
-    return dataclasses.replace(dataset, rows=part, labels=labels, classes=classes, kept=ValueCache())
+    return dataclasses.replace(dataset, rows=part, labels=labels, classes=classes, cache=ValueCache())

@@ -88,7 +88,7 @@ class NoisyMoment:
     n: number of rows; None when it is not public. row_bound: R > 0. count: noisy number of rows, where n is not public
     and for private rows with classes; else None. anchor_squared: s^2 of the anchors, see anchor.py. flags: where the
     flags of missing cells are in ``matrix``, which then has p = facts.width and the anchors; None without flags.
-    search: how ``row_bound`` was found before; None where it was declared.
+    bound_search: how ``row_bound`` was found before; None where it was declared.
     """
 
     matrix: np.ndarray
@@ -100,12 +100,12 @@ class NoisyMoment:
     count: float | None = None
     anchor_squared: float = ANCHOR_SQUARED
     flags: Flags | None = None
-    search: RowBoundSearch | None = None
+    bound_search: RowBoundSearch | None = None
 
     @property
     def events(self) -> tuple[Event, ...]:
         """What was done to the rows, in order."""
-        steps = (None if self.search is None else self.search.event, self.event)
+        steps = (None if self.bound_search is None else self.bound_search.event, self.event)
         return tuple(event for event in steps if event is not None)
 
     @property
@@ -116,7 +116,7 @@ class NoisyMoment:
         return rows
 
     @property
-    def top(self) -> float:
+    def max_trace(self) -> float:
         """The largest trace and eigenvalue that the matrix can have without noise: 1, or 1 + s^2 with anchors."""
         return 1 + self.anchor_squared if self.distribution.n_anchors else 1.0
 
@@ -184,7 +184,7 @@ def rounded_up(base: float, d: int, n: int) -> float:
 def clipped_moment(dataset: Dataset, *, n_anchors: int, anchor_squared: float = ANCHOR_SQUARED) -> np.ndarray:
     """Return the moment of the clipped rows in unit-ball units, kept with the data set, without noise: NOT private."""
     key = ("moment", dataset.row_bound)
-    second, mean = dataset.kept.once(key, lambda: _moments(dataset))
+    second, mean = dataset.cache.once(key, lambda: _moments(dataset))
     if not n_anchors:
         return second.copy()
     d, s = dataset.d, math.sqrt(anchor_squared)
@@ -212,7 +212,7 @@ def _moments(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
 def _class_sums(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Return each class's sum of clipped rows over n (d x k) and its fraction of the rows (k). NOT private."""
     key = ("class sums", dataset.row_bound)
-    return dataset.kept.once(key, lambda: _by_class(dataset))
+    return dataset.cache.once(key, lambda: _by_class(dataset))
 
 
 def _by_class(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:

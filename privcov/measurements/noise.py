@@ -146,9 +146,9 @@ class NoiseDistribution:
             from scipy.special import gammaincinv
 
             factor = np.tril(rng.standard_normal((p, p)), -1)
-            half = (self.degrees - np.arange(p)) / 2
+            half = (self.degrees_of_freedom - np.arange(p)) / 2
             factor[np.diag_indices(p)] = np.sqrt(2 * gammaincinv(half, rng.random(p)))
-            whole = (factor @ factor.T - self.degrees * np.eye(p)) / 2
+            whole = (factor @ factor.T - self.degrees_of_freedom * np.eye(p)) / 2
         if self.n_anchors:
             whole[d:, d:] = self._corner(np.diag(whole)[d:])
         return whole
@@ -183,14 +183,14 @@ class NoiseDistribution:
         return self.dimension + self.n_anchors
 
     @property
-    def degrees(self) -> float:
+    def degrees_of_freedom(self) -> float:
         """Degrees of freedom m of one Wishart matrix."""
         return self.size + 1 if self.shape == "wishart-difference" else self.freedom + self.size - 1
 
     @property
     def removed_mean(self) -> float:
         """Mean m C that additive Wishart noise would add to the diagonal; it is public and already subtracted."""
-        return self.scale / 2 * self.degrees if self.shape == "wishart" else 0.0
+        return self.scale / 2 * self.degrees_of_freedom if self.shape == "wishart" else 0.0
 
     @property
     def std_of_one_draw(self) -> float:
@@ -203,7 +203,7 @@ class NoiseDistribution:
         if self.shape == COUPLED:
             return float(np.sqrt(coupled_moments(self.dimension + self.measured)[0] / 2))
         if self.shape in WISHART:
-            return float(np.sqrt(self.degrees * (2 if self.shape == "wishart-difference" else 1)) / 2)
+            return float(np.sqrt(self.degrees_of_freedom * (2 if self.shape == "wishart-difference" else 1)) / 2)
         stds: dict[str, float] = {"upper-triangle": 1.0, "laplace": np.sqrt(2.0)}
         return stds[self.shape] if self.shape in stds else np.sqrt(0.5)
 
@@ -213,7 +213,7 @@ class NoiseDistribution:
         return float(self.scale * self.unit_off_diagonal_std)
 
     @property
-    def own_std(self) -> float | np.ndarray:
+    def diagonal_std_or_stds(self) -> float | np.ndarray:
         """`diagonal_std` where all diagonal entries have the same noise, else `diagonal_stds`."""
         stds = self.diagonal_stds
         return self.diagonal_std if (stds == stds[0]).all() else stds
@@ -297,14 +297,14 @@ class NoiseDistribution:
         return float(self.off_diagonal_std * np.sqrt(2 / (self.size + 1)))
 
     @property
-    def edge(self) -> float:
+    def spectral_edge(self) -> float:
         """Upper end of the spectrum of the noise for large d.
 
         Semicircle: 2 sqrt(d) off-diagonal standard deviations. Additive Wishart (Marchenko-Pastur):
         C (sqrt(m) + sqrt(d))^2 - m C. Difference of two with m = d: 3.33 d C, the end of their free convolution.
         """
         if self.shape == "wishart":
-            return float(self.scale / 2 * (self.size + 2 * np.sqrt(self.degrees * self.size)))
+            return float(self.scale / 2 * (self.size + 2 * np.sqrt(self.degrees_of_freedom * self.size)))
         if self.shape in ("wishart-difference", COUPLED):
             return float(self.wishart_scale / 2 * self.size * np.sqrt((11 + 5 * np.sqrt(5)) / 2))
         return 2 * float(np.sqrt(self.size)) * self.off_diagonal_std

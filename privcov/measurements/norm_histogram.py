@@ -76,7 +76,7 @@ def exact_histogram(dataset: Dataset) -> np.ndarray:
             k = np.clip(np.floor(-2 * np.log2(norms)), 0, BINS)  # a zero row falls beyond the last bin
         return np.bincount(k.astype(int), minlength=BINS + 1)[:BINS].astype(float)
 
-    return dataset.kept.once(("norm histogram", dataset.row_bound), compute)
+    return dataset.cache.once(("norm histogram", dataset.row_bound), compute)
 
 
 def visible(std: float, *, laplace: bool) -> float:

@@ -96,7 +96,7 @@ def measure_map(
         sensitivity=delta,
         scale=scale,
         proof=PROOF,
-        law=shape if shape != "wishart" else f"m = {distribution.degrees:g}",
+        law=shape if shape != "wishart" else f"m = {distribution.degrees_of_freedom:g}",
         unit="precision of rows scaled by 1/R",
         freedom=distribution.freedom,
     )

@@ -41,7 +41,7 @@ def unit_norms(dataset: Dataset) -> np.ndarray:
                 parts.append(np.sqrt(np.einsum("ij,ij->i", u, u)))
         return np.minimum(np.concatenate(parts), 1.0)
 
-    return dataset.kept.once(("unit norms", dataset.row_bound), compute)
+    return dataset.cache.once(("unit norms", dataset.row_bound), compute)
 
 
 def norm_bins(dataset: Dataset) -> np.ndarray:
@@ -53,7 +53,7 @@ def norm_bins(dataset: Dataset) -> np.ndarray:
         index = np.where(fraction == 0, HALVINGS + 1, np.clip(-upper, 0, HALVINGS + 1))
         return np.bincount(index, minlength=HALVINGS + 2)[:-1]
 
-    return dataset.kept.once(("norm bins", dataset.row_bound), compute)
+    return dataset.cache.once(("norm bins", dataset.row_bound), compute)
 
 
 def clipping_bias(bins: np.ndarray) -> np.ndarray:

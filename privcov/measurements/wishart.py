@@ -100,7 +100,7 @@ def measure_wishart(
         sensitivity=delta,
         scale=distribution.scale,
         proof="privcov/core/wishart_curve.py",
-        law=f"m = {distribution.degrees:g}",
+        law=f"m = {distribution.degrees_of_freedom:g}",
         freedom=float(freedom),
     )
     return NoisyMoment(exact + distribution.draw(rng), distribution, event, centre, n, dataset.row_bound)

@@ -117,7 +117,9 @@ def usable_precision(rel: Release) -> np.ndarray:
             return precision
     values, vectors = np.linalg.eigh(rel.covariance / outer)
     values = np.maximum(values, 0.0)
-    noise = 0.0 if rel.raw is None else NOISE_PART * rel.raw.distribution.edge * rel.row_bound**2
+    noise = (
+        0.0 if rel.noisy_moment is None else NOISE_PART * rel.noisy_moment.distribution.spectral_edge * rel.row_bound**2
+    )
     ridge = max(FLOOR * float(values.mean()), noise, 1e-12 * rel.row_bound**2)
     return (vectors / np.maximum(values, ridge)) @ vectors.T
 

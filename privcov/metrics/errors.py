@@ -57,7 +57,7 @@ def reference_matrix(dataset: Dataset, target: str, against: str, rel: Release |
     centre = "auto" if rel is None else rel.parameters["centre"]
     centre = "none" if target == "second moment" else centre if centre in ("none", CLASSES) else "joint"
     key = ("sample", target, centre)
-    reference = dataset.kept.once(key, lambda: _sample(dataset, target, centre))
+    reference = dataset.cache.once(key, lambda: _sample(dataset, target, centre))
     reference.flags.writeable = False
     return reference
 
@@ -201,11 +201,13 @@ def waterfall(rel: Release, dataset: Dataset, norm: str = "frobenius") -> list[t
         return _ratio(matrix_norm(matrix - reference, norm), size)
 
     stages = [("Sample", distance(reference_matrix(dataset, rel.target, "sample")))]
-    if rel.raw is not None:
-        centre = rel.raw.centre
-        exact = clipped_moment(dataset.with_row_bound(rel.row_bound), n_anchors=rel.raw.distribution.n_anchors)
-        for name, matrix in (("Clipped", exact), ("Noisy", rel.raw.matrix)):
-            moments = unpack(matrix, centre=centre, row_bound=rel.row_bound, n_anchors=rel.raw.distribution.n_anchors)
+    if rel.noisy_moment is not None:
+        centre = rel.noisy_moment.centre
+        exact = clipped_moment(dataset.with_row_bound(rel.row_bound), n_anchors=rel.noisy_moment.distribution.n_anchors)
+        for name, matrix in (("Clipped", exact), ("Noisy", rel.noisy_moment.matrix)):
+            moments = unpack(
+                matrix, centre=centre, row_bound=rel.row_bound, n_anchors=rel.noisy_moment.distribution.n_anchors
+            )
             stages.append((name, distance(of_target(moments, rel.target))))
     stages.append(("Post-processed", error(rel, dataset, norm, relative=True, against=against)))
     return stages
@@ -237,9 +239,11 @@ def spectra(rel: Release, dataset: Dataset) -> list[tuple[str, np.ndarray]]:
         for name in ("truth", "sample")
         if name == "sample" or dataset.truth is not None
     ]
-    if rel.raw is not None:
-        anchors = rel.raw.distribution.n_anchors
-        moments = unpack(rel.raw.matrix, centre=rel.raw.centre, row_bound=rel.row_bound, n_anchors=anchors)
+    if rel.noisy_moment is not None:
+        anchors = rel.noisy_moment.distribution.n_anchors
+        moments = unpack(
+            rel.noisy_moment.matrix, centre=rel.noisy_moment.centre, row_bound=rel.row_bound, n_anchors=anchors
+        )
         stages.append(("Noisy", of_target(moments, rel.target)))
     stages.append(("Post-processed", working(rel.matrix, rel.scale, rel.target)))
     return [(name, np.linalg.eigvalsh(matrix)) for name, matrix in stages]
@@ -247,4 +251,4 @@ def spectra(rel: Release, dataset: Dataset) -> list[tuple[str, np.ndarray]]:
 
 def noise_edge(rel: Release) -> float:
     """Return where the eigenvalues of the noise alone end, in working units."""
-    return 0.0 if rel.raw is None else rel.raw.distribution.edge * rel.row_bound**2
+    return 0.0 if rel.noisy_moment is None else rel.noisy_moment.distribution.spectral_edge * rel.row_bound**2

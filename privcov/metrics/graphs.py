@@ -216,11 +216,13 @@ def losses(estimate: np.ndarray, reference: np.ndarray) -> dict[str, float]:
 
 def noisy_matrix(rel: Release) -> np.ndarray:
     """Return what the release measured, in working units and before any repair."""
-    if rel.raw is None:
+    if rel.noisy_moment is None:
         raise ValueError(f"{rel.method} did not measure one noisy matrix, so there is none to look at.")
-    if rel.raw.flags is not None:
-        return np.nan_to_num(available_of(rel.raw).covariance)
-    return rel.row_bound**2 * target(rel.raw.matrix, rel.raw.centre, rel.raw.distribution.n_anchors)
+    if rel.noisy_moment.flags is not None:
+        return np.nan_to_num(available_of(rel.noisy_moment).covariance)
+    return rel.row_bound**2 * target(
+        rel.noisy_moment.matrix, rel.noisy_moment.centre, rel.noisy_moment.distribution.n_anchors
+    )
 
 
 def without_noise_at(rel: Release, dataset: Dataset, lam: float) -> np.ndarray:

@@ -76,9 +76,9 @@ def spectrum_figure(rel: Release, *, dark: bool = False) -> go.Figure:
     """Return the eigenvalues of a covariance before and after its repair, and the band of the noise alone."""
     palette, edge = in_theme(dark), 0.0
     stages = [("Post-processed", np.linalg.eigvalsh(working(rel.matrix, rel.scale, rel.target)))]
-    if rel.raw is not None and rel.target != "precision" and rel.raw.centre != "classes":
+    if rel.noisy_moment is not None and rel.target != "precision" and rel.noisy_moment.centre != "classes":
         stages.insert(0, ("Noisy", np.linalg.eigvalsh(noisy_matrix(rel))))
-        if rel.raw.flags is None:  # where missing cells are measured, entries have noise of different sizes
+        if rel.noisy_moment.flags is None:  # where missing cells are measured, entries have noise of different sizes
             edge = noise_edge(rel)
     plain_units = bool((rel.scale == 1).all())
     unit = "in squared units of the data" if plain_units else f"of {SCALED}"
@@ -105,7 +105,7 @@ def errors_figure(rel: Release, *, dark: bool = False) -> go.Figure:
     picture = pairs(
         answers(rel).correlations(),
         palette,
-        x_title=about if rel.raw is not None and rel.raw.centre == "none" else "Correlation",
+        x_title=about if rel.noisy_moment is not None and rel.noisy_moment.centre == "none" else "Correlation",
         what="Correlations",
         most=_PAIRS,
     )

@@ -43,7 +43,7 @@ class ErrorLaw(Protocol):
     """Noise law that the test needs; `noise_theory.forms.Law` implements it."""
 
     @property
-    def off(self) -> float:
+    def entry_variance(self) -> float:
         """Variance of the noise on an entry above the diagonal."""
 
     def products(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
@@ -103,7 +103,7 @@ def edge_test(
     theta = _lasso(covariance, rows, law, PENALTIES[0][1])
     if theta is None:
         return None
-    second = law.off * float(np.sum(theta * theta))
+    second = law.entry_variance * float(np.sum(theta * theta))
     share = max(share for least, share in PENALTIES if second >= least)
     if share > PENALTIES[0][1]:
         larger = _lasso(covariance, rows, law, share)
@@ -128,7 +128,7 @@ def _lasso(s: np.ndarray, rows: float, law: ErrorLaw, share: float) -> np.ndarra
     if d < 2 or np.isnan(s).any():
         return None
     on = np.maximum(np.diag(s), 0.0)
-    typical = math.sqrt(law.off + float(np.median(np.outer(on, on))) / rows)
+    typical = math.sqrt(law.entry_variance + float(np.median(np.outer(on, on))) / rows)
     lam, most = share * universal_level(d) * typical, max(lambda_max(s), 1e-12)
     for _ in range(_STEPS):
         (fit,) = solve_path(s, [lam], tol=1e-5)

@@ -34,7 +34,7 @@ def headline(rel: Release) -> str:
 def brief(rel: Release) -> str:
     """Return a release in four lines: what it is, its guarantee, its neighbours, and where the rest is."""
     has = [*rel.matrices, *(name for name in ("mean", "class_means", "path") if getattr(rel, name) is not None)]
-    measured = rel.raw is not None and rel.target == "covariance"
+    measured = rel.noisy_moment is not None and rel.target == "covariance"
     report = "; privcov.answers(release) has what to report" if measured else ""
     return (
         f"Release of {headline(rel)}\n"
@@ -55,7 +55,7 @@ def matrix_of(rel: Release, which: str = "") -> np.ndarray:
         raise ValueError(str(none)) from None
     if which != "correlation":
         return matrix
-    noise = 0.0 if rel.raw is None else rel.raw.distribution.diagonal_std * rel.row_bound**2
+    noise = 0.0 if rel.noisy_moment is None else rel.noisy_moment.distribution.diagonal_std * rel.row_bound**2
     return correlation(matrix / np.outer(rel.scale, rel.scale), floor=max(noise, 1e-300))
 
 

@@ -269,7 +269,7 @@ def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> t
 
 def _reserve(plan: _Plan) -> Payment:
     """Return the payment, which holds the stored answer where this very request was made before."""
-    anchor = anchor_of(plan.private.facts, plan.request.query.anchor_for)
+    anchor = anchor_of(plan.private.facts, plan.request.measurement_request.anchor_for)
     mark = _apart(
         lambda: fingerprint(plan.private, plan.ledger.key, anchor),
         "The table could not be compared with those in the ledger (id {}). Nothing was drawn and nothing more spent.",
@@ -304,7 +304,7 @@ def _measure(plan: _Plan) -> str:
     """Return the answer to store, as text: the request, and the noisy whole numbers."""
 
     def measure() -> NoisySum:
-        noisy = measure_exactly(plan.private, **vars(plan.request.query))
+        noisy = measure_exactly(plan.private, **vars(plan.request.measurement_request))
         plan.request.checked_events(noisy.events)
         return noisy
 

@@ -59,7 +59,7 @@ class PrivateRequest:
     input: MethodInput
 
     @property
-    def query(self) -> MeasurementRequest:
+    def measurement_request(self) -> MeasurementRequest:
         """What is to be measured; the same at every call."""
         return self.method.request(self._fresh_input())
 
@@ -69,7 +69,7 @@ class PrivateRequest:
 
     def events(self, bound: PublicFacts | None = None) -> tuple[Event, ...]:
         """Return the events of the release that would follow; bound: as of `planned_events`."""
-        return self.checked_events(planned_events(self.input.facts, **vars(self.query), bound=bound))
+        return self.checked_events(planned_events(self.input.facts, **vars(self.measurement_request), bound=bound))
 
     def matches(self, noisy: NoisySum) -> bool:
         """Return whether this request can have made the measurement: its events, and the row bound that they give."""
@@ -77,7 +77,7 @@ class PrivateRequest:
             return False
         if noisy.search is None:
             return True
-        rest = shares(self.query.share, self.query.search)[1]
+        rest = shares(self.measurement_request.share, self.measurement_request.search_share)[1]
         return noisy.search.halvings == halvings_of(noisy.search.counts, self.input.facts, noisy.search.event, rest)
 
     def noise(self, rows: float, bound: PublicFacts | None = None) -> NoiseDistribution:
@@ -85,7 +85,7 @@ class PrivateRequest:
 
         bound: the facts under the row bound that a search finds.
         """
-        facts, query = bound or self.input.facts, self.query
+        facts, query = bound or self.input.facts, self.measurement_request
         shape, anchor = shape_and_anchor(facts, query.shape, query.anchor_for)
         return noise_of(facts, shape, self.events(bound)[-1].scale, facts.n_anchors, 1, rows, anchor)
 

@@ -257,7 +257,7 @@ def in_units_of_data(method: Method, inputs: MethodInput, outcome: Outcome) -> R
         precision=units.precision(outcome.precision),
         second_moment=units.covariance(moments.second_moment),
         mean=units.mean(moments.mean),
-        raw=measurement,
+        noisy_moment=measurement,
         path=path,
         notes=(*outcome.notes, *filter(None, [delta_warning(facts.n, inputs.guarantee)])),
         count=outcome.count,

@@ -111,7 +111,7 @@ class Release:
         About the public origin (zero without column bounds).
     mean : ndarray of shape (d,) or None
         None where it was not measured.
-    raw : NoisyMoment or None
+    noisy_moment : NoisyMoment or None
         The noisy matrix before post-processing, in unit-ball units, and its noise distribution; None where the method
         has no such matrix.
     path : tuple of Fit or None
@@ -176,7 +176,7 @@ class Release:
     precision: OptionalMatrix = OptionalMatrix()
     second_moment: OptionalMatrix = OptionalMatrix()
     mean: np.ndarray | None
-    raw: NoisyMoment | None
+    noisy_moment: NoisyMoment | None
     path: tuple[Fit, ...] | None
     notes: tuple[str, ...]
     count: float | None = None
@@ -193,7 +193,7 @@ class Release:
                 f"{self.method} spent {self.given}, more than the {self.guarantee} that was asked for: "
                 "a defect of the method, and no release was made."
             )
-        noisy = None if isinstance(self.guarantee, NoPrivacy) else self.raw
+        noisy = None if isinstance(self.guarantee, NoPrivacy) else self.noisy_moment
         if noisy is not None and (noisy.event is None or noisy.event not in self.events):
             raise RuntimeError(
                 f"{self.method} measured the rows without an event that says so: a defect of the method, and no "
@@ -293,7 +293,7 @@ class Release:
 
         if not self.kinds or self.mean is None:
             return ()
-        mean, raw = self.mean, self.raw
+        mean, raw = self.mean, self.noisy_moment
         if raw is not None and raw.flags is not None:
             mean = known_mean(mean, raw.matrix, raw.flags)
         return in_terms(self.kinds, mean)
@@ -407,17 +407,21 @@ class Release:
         fields["guarantee"] = to_dict(self.guarantee)
         fields["neighbours"] = dataclasses.asdict(self.neighbours)
         fields["events"] = [dataclasses.asdict(e) for e in self.events]
-        if self.raw is not None:
-            fields["raw"] = {
-                "matrix": self.raw.matrix,
-                "law": self.raw.distribution.to_dict(),
-                "centre": self.raw.centre,
-                **({} if self.raw.anchor_squared == ANCHOR_SQUARED else {"anchor_squared": self.raw.anchor_squared}),
-                **({} if (flags := self.raw.flags) is None else {"flags": _stored_flags(flags)}),
-                "event": None if self.raw.event is None else self.events.index(self.raw.event),
+        if self.noisy_moment is not None:
+            fields["noisy_moment"] = {
+                "matrix": self.noisy_moment.matrix,
+                "law": self.noisy_moment.distribution.to_dict(),
+                "centre": self.noisy_moment.centre,
+                **(
+                    {}
+                    if self.noisy_moment.anchor_squared == ANCHOR_SQUARED
+                    else {"anchor_squared": self.noisy_moment.anchor_squared}
+                ),
+                **({} if (flags := self.noisy_moment.flags) is None else {"flags": _stored_flags(flags)}),
+                "event": None if self.noisy_moment.event is None else self.events.index(self.noisy_moment.event),
             }
-            if (search := self.raw.search) is not None:
-                fields["raw"]["search"] = vars(search) | {"event": self.events.index(search.event)}
+            if (search := self.noisy_moment.bound_search) is not None:
+                fields["noisy_moment"]["search"] = vars(search) | {"event": self.events.index(search.event)}
         if self.path is not None:
             fields["path"] = [{**vars(fit), "gap": None if np.isnan(fit.gap) else fit.gap} for fit in self.path]
         fields["statement"] = [list(line) for line in self.statement.lines]
@@ -462,7 +466,7 @@ class Release:
 
 def _lock(rel: Release) -> None:
     """Make every array read-only: a release stays what was released."""
-    for array in (*vars(rel).values(), None if rel.raw is None else rel.raw.matrix):
+    for array in (*vars(rel).values(), None if rel.noisy_moment is None else rel.noisy_moment.matrix):
         if isinstance(array, np.ndarray):
             array.flags.writeable = False
 
@@ -516,8 +520,8 @@ def _read(fields: dict) -> dict:
     checks.positive("row_bound", entries["row_bound"])
     if not all(isinstance(word, str) for word in entries["neighbours"].values()):
         raise ValueError("neighbours must be texts.")
-    if entries["raw"] is not None:
-        read["raw"] = _raw(entries["raw"], read)
+    if entries["noisy_moment"] is not None:
+        read["noisy_moment"] = _noisy_moment(entries["noisy_moment"], read)
     if entries["path"] is not None:
         read["path"] = tuple(_fit(fit, square) for fit in entries["path"])
     return read
@@ -536,30 +540,30 @@ def _stored_flags(flags: Flags) -> list:
     return [flags.columns, flags.count_std, *([] if weight == plain_flag_value(flags.d) else [weight])]
 
 
-def _raw(raw: dict, read: dict) -> NoisyMoment:
-    distribution = NoiseDistribution.from_dict(raw["law"])
+def _noisy_moment(stored: dict, read: dict) -> NoisyMoment:
+    distribution = NoiseDistribution.from_dict(stored["law"])
     for field in dataclasses.fields(distribution):
         value = getattr(distribution, field.name)
         if field.type == "int":
             checks.whole(field.name, value, 0)
     checks.in_range("scale", distribution.scale, 0.0, math.inf)
     checks.number("freedom", distribution.freedom)
-    event = None if raw["event"] is None else read["events"][checks.whole("event", raw["event"], 0)]
-    if not isinstance(raw["centre"], str) or not isinstance(distribution.corner, bool):
+    event = None if stored["event"] is None else read["events"][checks.whole("event", stored["event"], 0)]
+    if not isinstance(stored["centre"], str) or not isinstance(distribution.corner, bool):
         raise ValueError("centre must be text, and corner true or false.")
-    matrix = _array("raw", raw["matrix"], (distribution.size, distribution.size))
-    square = checks.in_range("anchor_squared", raw.get("anchor_squared", ANCHOR_SQUARED), 0.0, 1.0)
+    matrix = _array("noisy_moment", stored["matrix"], (distribution.size, distribution.size))
+    square = checks.in_range("anchor_squared", stored.get("anchor_squared", ANCHOR_SQUARED), 0.0, 1.0)
     n, bound, flags = read["n"], read["row_bound"], None
-    if "flags" in raw:
-        d, (places, count_std, *weights) = len(read["columns"]), raw["flags"]
+    if "flags" in stored:
+        d, (places, count_std, *weights) = len(read["columns"]), stored["flags"]
         columns = tuple(checks.whole("A position of a flag", place, 0, d - 1) for place in places)
         if not columns or d + len(set(columns)) != distribution.dimension or len(weights) > 1:
             raise ValueError("flags must hold the position of each column that has one, once.")
         weight = checks.whole("The weight of a flag", weights[0], 1, UNIT) if weights else None
         flags = flags_of(d, columns, distribution, checks.in_range("count_std", count_std, 0.0, math.inf), weight)
     search = None
-    if "search" in raw:
-        search_fields = raw["search"]
+    if "search" in stored:
+        search_fields = stored["search"]
         _array("counts", search_fields["counts"], (BINS,))
         halved, steps = (
             checks.whole("halvings", search_fields["halvings"], 0, BINS - 1),
@@ -569,7 +573,9 @@ def _raw(raw: dict, read: dict) -> NoisyMoment:
         if norms.share != "norms" or set(search_fields) != {"counts", "halvings", "steps", "event"}:
             raise ValueError("search must hold counts, halvings, steps and the event of the norms.")
         search = RowBoundSearch(tuple(search_fields["counts"]), halved, norms, steps)
-    return NoisyMoment(matrix, distribution, event, raw["centre"], n, bound, read.get("count"), square, flags, search)
+    return NoisyMoment(
+        matrix, distribution, event, stored["centre"], n, bound, read.get("count"), square, flags, search
+    )
 
 
 def _fit(fit: dict, shape: tuple[int, ...]) -> Fit:
@@ -635,7 +641,7 @@ def _statement_without_events(rel: Any, size: str, neighbours: tuple[str, str]) 
     if isinstance(rel.guarantee, NoPrivacy):
         measured, guarantee = f"the exact moments of {size}", str(rel.guarantee)
     else:
-        measured = "nothing: no row was used" if rel.raw is None else f"the exact moments of {size}"
+        measured = "nothing: no row was used" if rel.noisy_moment is None else f"the exact moments of {size}"
         guarantee = f"perfect privacy, so also the {rel.guarantee} that was asked for"
     none = [(title, "none") for title in ("Sensitivity", "Noise", "Events")]
     return Statement((("Measured", measured), *none, neighbours, ("Guarantee", guarantee)))

@@ -217,7 +217,7 @@ class ExampleRows:
             matrix = matrix + law.draw(stream(seed, "noise", repeat, "plan", "twin"))
         flags = flags_of(facts.d, facts.flagged, law, weight=flag_value(facts.units, facts.flagged))
         ones, std = np.ones(facts.d), law.off_diagonal_std
-        diagonal = law.own_std if flags is None else law.diagonal_stds[: facts.d]
+        diagonal = law.diagonal_std_or_stds if flags is None else law.diagonal_stds[: facts.d]
         return MeasuredMoment(
             matrix,
             row_bound=self.row_bound,

@@ -217,7 +217,7 @@ def expect(
     if request.method.card.target != "covariance":
         raise ValueError(f"{request.method.card.label} estimates a precision matrix. Choose a covariance method.")
     suffix, events = "", request.events()
-    if request.query.search:
+    if request.measurement_request.search_share:
         bound = _bound_found(request, spread, invention, seed)
         suffix, law = ", by a search", request.noise(n, bound)
         facts, row_bound_fraction = bound, bound.row_bound_fraction
@@ -279,13 +279,13 @@ def _one_blas_thread() -> contextlib.AbstractContextManager:
 
 def _bound_found(request: PrivateRequest, spread: float | None, invention: Invention, seed: int) -> PublicFacts:
     """Return the facts under the row bound that a search finds in an invented table, up to the noise of its counts."""
-    facts, query = request.input.facts, request.query
+    facts, query = request.input.facts, request.measurement_request
     assert facts.n is not None, "the number of rows is public"
     cells = _cells(min(facts.n, max(ROWS, _CELLS // facts.d)), facts.d, spread, invention, _TABLES * seed)
     y = facts.units.to_working(cells)
     squares = np.minimum((y * y).sum(axis=1) / facts.row_bound**2, 1.0) * UNIT**2
     counts = counts_of(squares, None, BINS) * (facts.n / len(y))
-    first, rest = shares(query.share, query.search)
+    first, rest = shares(query.share, query.search_share)
     return facts.with_shorter_bound(2.0 ** (-halvings_of(counts.tolist(), facts, counts_event(facts, first), rest) / 2))
 
 
@@ -394,7 +394,7 @@ def _release_errors(
 @lru_cache(maxsize=16)
 def _public_facts(d: int, spread: float | None, fraction: float | None = None) -> PublicFacts:
     """Return the facts of a declaration of d columns: bounds alone, or where nine in ten cells of each lie."""
-    limits = {"usual": (-NINE_IN_TEN, NINE_IN_TEN)} if spread is None else {"low": -1.0, "high": 1.0}
+    limits = {"typical_range": (-NINE_IN_TEN, NINE_IN_TEN)} if spread is None else {"low": -1.0, "high": 1.0}
     columns = tuple(Column(f"x{j + 1}", **limits) for j in range(d))
     declaration = Declaration("expected", "one row", columns, row_bound_fraction=fraction or fraction_of(columns))
     return declaration.on_rows(np.zeros((1, d)), None).facts

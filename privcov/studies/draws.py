@@ -170,7 +170,7 @@ def _on_test_rows(
 ) -> tuple[Dataset, Measure]:
     """Return the training rows, and the measure on the test rows of a release made from them."""
     key = ("split", sizes, seed, replicate, dataset.row_bound)
-    train, test = dataset.kept.once(key, lambda: classification.split(dataset, sizes, seed=seed, repeat=replicate))
+    train, test = dataset.cache.once(key, lambda: classification.split(dataset, sizes, seed=seed, repeat=replicate))
 
     def measure(rel: Release, metric: str) -> float:
         if metric == "majority-error":

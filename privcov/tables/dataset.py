@@ -114,8 +114,9 @@ class FileRows:
     seconds so far), from the thread that reads.
 
     private_pass: the last pass over private rows, for `privcov.measurements` alone.
-    alone: a lock. A release holds it, so that it measures the same sums that its fingerprint was made of. persons: the
-    number of rows of every id, for each part of the table (`privcov.tables.persons_in_files`); None without ids.
+    release_lock: a lock. A release holds it, so that it measures the same sums that its fingerprint was made of.
+    persons: the number of rows of every id, for each part of the table (`privcov.tables.persons_in_files`); None
+    without ids.
     """
 
     def __init__(self, table: TableFiles, shape: tuple[int, int], progress: Progress | None = None) -> None:
@@ -167,7 +168,7 @@ class Dataset(InUnits):
         Public list of the names that labels may have; () stands for the distinct labels of the rows.
     kinds : tuple of (str, Kind)
         Name and kind of every declared column; () where all are plain numbers.
-    kept : Kept
+    cache : ValueCache
         Values that were computed from the rows.
 
     Examples
@@ -189,7 +190,7 @@ class Dataset(InUnits):
     graphs: Mapping[str, np.ndarray] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
     kinds: Kinds = ()
-    kept: ValueCache = field(default_factory=ValueCache, repr=False)
+    cache: ValueCache = field(default_factory=ValueCache, repr=False)
 
     @classmethod
     @checks.explain_arguments

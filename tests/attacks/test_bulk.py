@@ -67,10 +67,10 @@ def test_the_audited_answer_is_the_noisy_matrix_of_a_release(made):
         given["iterations"] = 1
     release = privcov.release(data, claim, made.method, **{"random_state": 0, **given})
     still = sampler(made, data, claim).centre
-    distribution = release.raw.distribution
+    distribution = release.noisy_moment.distribution
     rng = stream(4, "noise", 0, "audit first", made.method)
     noisy = still + draw_many(distribution, 1, rng)[0]
-    np.testing.assert_allclose(noisy, release.raw.matrix, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(noisy, release.noisy_moment.matrix, rtol=1e-12, atol=1e-14)
     (event,) = sampler(made, data, claim).events
     assert event == release.events[0]
 

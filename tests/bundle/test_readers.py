@@ -82,17 +82,19 @@ def test_the_number_of_rows_for_other_programs(made, kind):
     assert not public or read["rows"][0] == total.facts.n
     assert read["independent"][0] == privcov.answers(opened).rows
     assert 0 < read["n_eff"][0] < read["independent"][0]
-    if known.available is not None or known.law.tie:
+    if known.available is not None or known.law.count_diagonal_covariance:
         return  # available cases have a law of their own
     with np.load(place / "matrices.npz") as stored:
         r, std = stored["correlation"], np.sqrt(np.diag(stored["regular"])) / known.scale
     own = noise = 0.0
-    law = dataclasses.replace(known.law, count=0.0)
+    law = dataclasses.replace(known.law, count_variance=0.0)
     for i, j in zip(*np.triu_indices(known.d, 1), strict=True):
         form = np.zeros((known.d, known.d))
         form[i, j] = form[j, i] = 0.5
         form[i, i], form[j, j] = -r[i, j] * std[j] / std[i] / 2, -r[i, j] * std[i] / std[j] / 2
-        count = known.law.count * (known.centre @ form @ known.centre) ** 2  # <A, C> is zero at the correlation
+        count = (
+            known.law.count_variance * (known.centre @ form @ known.centre) ** 2
+        )  # <A, C> is zero at the correlation
         noise += (law.form_variance(form, known.centre, known.covariance) + count) / (std[i] * std[j]) ** 2
         own += (1 - r[i, j] ** 2) ** 2
     # The square of a noisy mean is corrected there, and not here.

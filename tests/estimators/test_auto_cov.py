@@ -124,7 +124,7 @@ def test_patterns_of_columns_are_used_by_default_and_cost_nothing():
     plain = privcov.release(data, RHO, "auto-cov", random_state=1, structure="off")
     mixed = privcov.release(data, RHO, "auto-cov", random_state=1)
     assert mixed.events == plain.events
-    assert np.array_equal(mixed.raw.matrix, plain.raw.matrix)
+    assert np.array_equal(mixed.noisy_moment.matrix, plain.noisy_moment.matrix)
     assert "band" in mixed.notes[-1]
     with_mean = privcov.Dataset.from_rows(data.rows + 0.5, 1.5 * data.row_bound, truth=data.truth)
     for rows, guarantee in ((data, RHO), (with_mean, RHO), (data, privcov.PureDP(1.0))):

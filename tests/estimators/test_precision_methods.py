@@ -60,10 +60,10 @@ def test_the_chosen_point_is_that_of_the_rule_on_the_released_matrix():
     for centre in ("zero", "joint"):
         for rule in ("ebic",):
             rel = privcov.release(rows(), ZCDP(0.05), "glasso-gaussian", rule=rule, centre=centre, random_state=0)
-            s = target(rel.raw.matrix, centre) * rel.row_bound**2
+            s = target(rel.noisy_moment.matrix, centre) * rel.row_bound**2
             assert np.linalg.eigvalsh(s)[0] > 0.01 * np.trace(s) / 6  # so that the repair did nothing
-            noise = rel.raw.distribution.off_diagonal_std * rel.row_bound**2
-            found = choices(rel.path, s, noise, rel.raw.rows)
+            noise = rel.noisy_moment.distribution.off_diagonal_std * rel.row_bound**2
+            found = choices(rel.path, s, noise, rel.noisy_moment.rows)
             np.testing.assert_array_equal(rel.path[found[rule]].precision, rel.precision)
 
 

@@ -51,7 +51,7 @@ def test_the_printed_scales(d, centre):
     for (key, calibration, asked), scale in want.items():
         rel = release(key, asked, calibration, d, centre=centre, tuning="fixed")
         assert rel.events[0].scale == pytest.approx(scale * unit, rel=1e-12), key
-        assert rel.raw.distribution.shape in ("upper-triangle", "laplace", "wishart"), key
+        assert rel.noisy_moment.distribution.shape in ("upper-triangle", "laplace", "wishart"), key
     assert sulq_scale(both, p) == pytest.approx(beta + 1 / math.sqrt(epsilon))
 
 
@@ -102,7 +102,7 @@ def test_the_published_ridge_blows_up_where_the_noisy_matrix_is_negative():
     penalty, d = 0.01, 20
     lam = (penalty / d) ** 2 / 8
     rel = release("ridge-precision", ApproxDP(0.5, DELTA), d=d, penalty=penalty)
-    a = -np.linalg.eigvalsh(rel.raw.matrix)[0]
+    a = -np.linalg.eigvalsh(rel.noisy_moment.matrix)[0]
     assert a > 0
     top = np.linalg.eigvalsh(rel.precision)[-1] * rel.row_bound**2
     assert top == pytest.approx((a + math.sqrt(a**2 + 8 * lam)) / (4 * lam), rel=1e-6)
@@ -129,8 +129,8 @@ def test_the_published_ridge_blows_up_where_the_noisy_matrix_is_negative():
 def test_every_entry_is_penalised_and_nothing_is_repaired(key, calibration, asked):
     """Each solved point is the lasso of the noisy matrix itself, its Wishart mean left in, the diagonal penalised."""
     rel = release(key, asked, calibration)
-    distribution, r2 = rel.raw.distribution, rel.row_bound**2
-    s = rel.raw.matrix + distribution.removed_mean * np.eye(4)
+    distribution, r2 = rel.noisy_moment.distribution, rel.row_bound**2
+    s = rel.noisy_moment.matrix + distribution.removed_mean * np.eye(4)
     assert ("Wishart" in rel.statement["Noise"] or distribution.removed_mean > 0) == ("wishart" in key)
     usable = [fit for fit in rel.path if fit.precision is not None]
     assert len(usable) >= 5
@@ -163,7 +163,7 @@ def test_an_indefinite_noisy_matrix_loses_its_small_penalties():
     lost = sum(fit.status == "infeasible" for fit in rel.path)
     assert 0 < lost < 20
     assert f"{lost} of 20 penalties have no solution" in " ".join(rel.notes)
-    assert np.linalg.eigvalsh(rel.raw.matrix)[0] < 0
+    assert np.linalg.eigvalsh(rel.noisy_moment.matrix)[0] < 0
     assert np.linalg.eigvalsh(rel.precision)[0] > 0
 
 
@@ -184,7 +184,7 @@ def test_the_target_of_a_joint_matrix_is_the_covariance_about_the_mean():
     rel = release("glasso-gaussian", NoPrivacy(), "as-published-3", centre="joint")
     rows = dataset().rows
     rows = rows * np.minimum(1, 3 / np.linalg.norm(rows, axis=1))[:, None]
-    found = target(rel.raw.matrix, "joint")
+    found = target(rel.noisy_moment.matrix, "joint")
     np.testing.assert_allclose(found, np.cov(rows.T, bias=True) / 9, rtol=1e-9)
     np.testing.assert_allclose(9 * found, rel.covariance, rtol=1e-10)
 

@@ -60,7 +60,7 @@ def test_the_printed_gaussian_scales(paper):
         rel = release("gaussian-cov", asked, f"as-published-{paper}", d)
         assert rel.events[0].scale == pytest.approx(want, rel=1e-12)
         assert rel.events[0].sensitivity == pytest.approx(math.sqrt(2) / N)  # the true one, whatever the paper says
-        assert rel.raw.distribution.shape == "upper-triangle"
+        assert rel.noisy_moment.distribution.shape == "upper-triangle"
     joint = release("gaussian-cov", asked, f"as-published-{paper}", centre="joint")
     assert joint.events[0].scale == pytest.approx(want * (1 + ANCHOR_SQUARED), rel=1e-12)
 

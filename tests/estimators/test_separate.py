@@ -45,7 +45,7 @@ def test_directions_of_negative_noise_come_last():
 def test_the_largest_value_goes_to_the_largest_direction_of_an_indefinite_matrix():
     ds = data(n=40, d=30)
     rel = release(ds, ZCDP(0.5), "separate-cov", random_state=1)
-    values, vectors = np.linalg.eigh(rel.raw.matrix)
+    values, vectors = np.linalg.eigh(rel.noisy_moment.matrix)
     assert values[0] < -0.05 < 0.05 < values[-1]
     found = np.diag(vectors.T @ rel.covariance @ vectors)
     np.testing.assert_allclose(vectors.T @ rel.covariance @ vectors, np.diag(found), atol=1e-12)
@@ -97,7 +97,7 @@ def test_the_published_pure_scale_spends_less_than_it_claims():
     rel = release(data(), PureDP(1.0), "separate-cov", calibration="as-published-5", random_state=0)
     needed = math.sqrt(8**2 / 2 + 8 + 1)
     assert rel.given.epsilon == pytest.approx(0.5 + 0.5 * needed / (math.sqrt(2) * 8), rel=1e-9)
-    assert rel.raw.distribution.scale == pytest.approx(math.sqrt(2) * 8 / (400 * 0.5), rel=1e-9)
+    assert rel.noisy_moment.distribution.scale == pytest.approx(math.sqrt(2) * 8 / (400 * 0.5), rel=1e-9)
     assert "as published; the claim was 1-DP" in rel.statement["Guarantee"]
 
 

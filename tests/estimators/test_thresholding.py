@@ -116,9 +116,11 @@ def test_a_local_release_speaks_of_one_users_report(key):
     (event,) = rel.events
     assert rel.neighbours == LOCAL
     assert event.sensitivity == pytest.approx(math.sqrt(2), rel=1e-12)
-    assert rel.raw.distribution.scale == pytest.approx(event.scale / math.sqrt(500), rel=1e-15)
+    assert rel.noisy_moment.distribution.scale == pytest.approx(event.scale / math.sqrt(500), rel=1e-15)
     central = release(ds, ASKED, "dp-thresholding", random_state=0)
-    assert rel.raw.distribution.scale == pytest.approx(central.raw.distribution.scale * math.sqrt(500), rel=1e-9)
+    assert rel.noisy_moment.distribution.scale == pytest.approx(
+        central.noisy_moment.distribution.scale * math.sqrt(500), rel=1e-9
+    )
 
 
 # --- defects seen elsewhere ------------------------------------------------------

@@ -146,7 +146,7 @@ def test_wishart_difference_under_every_relation(relation, centre, asked):
     assert (rel.n is None) == (relation == "add-remove")
     back = privcov.Release.from_json(rel.to_json())
     assert back.to_json() == rel.to_json()
-    assert back.raw.distribution == rel.raw.distribution
+    assert back.noisy_moment.distribution == rel.noisy_moment.distribution
 
 
 # --- MOD-SULQ -----------------------------------------------------------------------------------------------

@@ -99,12 +99,12 @@ def test_the_excess_kurtosis_of_an_entry(name):
     drawn = np.array([noise.draw(rng) for _ in range(20_000)])
     law = law_of(NoisyMoment(COVARIANCE, noise, None, "none", 100, R))
     off, on = stats.kurtosis(drawn[:, 0, 1]), stats.kurtosis(drawn[:, 1, 1])
-    assert abs(off - float(law.excess(1.0, 0.0))) < 0.35
-    assert abs(on - float(law.excess(1.0, 1.0))) < 0.6
+    assert abs(off - float(law.excess_kurtosis(1.0, 0.0))) < 0.35
+    assert abs(on - float(law.excess_kurtosis(1.0, 1.0))) < 0.6
 
 
 def test_gaussian_noise_has_no_excess():
-    assert float(law_of(release(SHAPES["isotropic"], np.random.default_rng(0))).excess(1.0, 0.5)) == 0.0
+    assert float(law_of(release(SHAPES["isotropic"], np.random.default_rng(0))).excess_kurtosis(1.0, 0.5)) == 0.0
 
 
 # --- the private sampler ---------------------------------------------------
@@ -139,7 +139,11 @@ def test_the_private_sampler_has_the_law(guarantee, shape, n_public):
     ratio = float(np.mean(seen**2)) / expected
     assert 0.3 < ratio < 3.0, ratio
     means = np.array([k.mean - work.mean(axis=0) for k in known])
-    assert 0.3 < float(np.mean(means**2)) / float(np.mean(law.mean + law.count * work.mean(axis=0) ** 2)) < 2.2
+    assert (
+        0.3
+        < float(np.mean(means**2)) / float(np.mean(law.mean_variance + law.count_variance * work.mean(axis=0) ** 2))
+        < 2.2
+    )
 
 
 # --- exact tails ---------------------------------------------------
@@ -185,15 +189,15 @@ def literal_bias(law: Law, mean: np.ndarray, v: np.ndarray, e: np.ndarray, q: np
     def block(a: int, c: int, b: int, g: int) -> float:
         """Cov(W_ac, W_bg)."""
         if a == c and b == g:
-            return (law.extra[a] + 2 * law.off if a == b else 0.0) + law.common
-        return law.off * float(sorted((a, c)) == sorted((b, g)))
+            return (law.diagonal_excess[a] + 2 * law.entry_variance if a == b else 0.0) + law.diagonal_covariance
+        return law.entry_variance * float(sorted((a, c)) == sorted((b, g)))
 
     def square(a: int, c: int, b: int, g: int) -> float:
         """Cov of (e e')_ac and (e e')_bg, and of m e' + e m', for independent normal e of variance law.mean."""
         same = np.eye(d)
-        pure = law.mean**2 * (same[a, b] * same[c, g] + same[a, g] * same[c, b])
+        pure = law.mean_variance**2 * (same[a, b] * same[c, g] + same[a, g] * same[c, b])
         m = mean
-        mixed = law.mean * (
+        mixed = law.mean_variance * (
             m[a] * m[b] * same[c, g] + m[a] * m[g] * same[c, b] + m[c] * m[b] * same[a, g] + m[c] * m[g] * same[a, b]
         )
         return pure + mixed
@@ -212,7 +216,7 @@ def test_the_bias_of_noisy_regressors_is_the_sum_over_all_entries():
     rng = np.random.default_rng(5)
     for common in (0.0, -1e-4):
         law = Law(1e-3, np.array([-1e-3, -2e-4, 0.0, -5e-4]), common, 4e-4)
-        part = regression._Part(law, MEAN, COVARIANCE, 1e4, law.off)
+        part = regression._Part(law, MEAN, COVARIANCE, 1e4, law.entry_variance)
         v, e = rng.standard_normal((2, D))
         q = np.zeros((D, D))
         a = rng.standard_normal((2, 2))
@@ -263,7 +267,7 @@ def test_the_noise_of_a_correlation_is_that_of_its_form():
     exact = known.law.form_variance(shaped, known.mean, known.covariance)
     # Entries take the noise in m out of |A m|^2 at r = 0.
     assert n0[i, j] + r * (n1[i, j] + r * n2[i, j]) == pytest.approx(
-        exact, rel=4 * known.law.mean**2 * size / exact + 1e-9
+        exact, rel=4 * known.law.mean_variance**2 * size / exact + 1e-9
     )
 
 
@@ -271,7 +275,7 @@ def test_class_sums_read_as_one_mean():
     """k noisy columns add up to one with k times the variance, written with the anchor s / sqrt(k)."""
     data = privcov.source("breast-cancer")
     rel = privcov.release(data, ZCDP(1.0), "auto-cov", random_state=0, centre="classes")
-    joint = merge_class_anchors(rel.raw)
+    joint = merge_class_anchors(rel.noisy_moment)
     mean = R * 0 + rel.row_bound * joint.matrix[:-1, -1] / math.sqrt(joint.matrix[-1, -1])
-    sums = rel.raw.matrix[: data.d, data.d :].sum(axis=1) / math.sqrt(rel.raw.anchor_squared)
+    sums = rel.noisy_moment.matrix[: data.d, data.d :].sum(axis=1) / math.sqrt(rel.noisy_moment.anchor_squared)
     assert np.allclose(mean, rel.row_bound * sums)

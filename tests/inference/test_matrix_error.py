@@ -26,8 +26,8 @@ def errors(n, d, guarantee, structure, method="auto-cov", releases=60, spread=0.
         rows = np.minimum(np.exp(rows / spread) / 10 - 1, 1.0)
     table = privcov.PrivateDataset.from_rows(rows, bounds=[(-1, 1)] * d)
     request, exact = (private_request(method, table.facts, given) for given in (guarantee, ALMOST_NO_NOISE))
-    without, _ = noisy_of(measure_exactly(table, **vars(exact.query)))
-    private, facts = noisy_of(measure_exactly(table, **vars(request.query)))
+    without, _ = noisy_of(measure_exactly(table, **vars(exact.measurement_request)))
+    private, facts = noisy_of(measure_exactly(table, **vars(request.measurement_request)))
     sample, found = np.cov(np.clip(rows, -1, 1).T, bias=True).reshape(d, d), []
     for _ in range(releases):
         matrix = without.matrix + private.distribution.draw(rng)
@@ -71,5 +71,5 @@ def test_missing_cells_tell_no_error():
     rows = np.where(np.random.default_rng(0).random((500, 3)) < 0.1, np.nan, 0.3)
     table = privcov.PrivateDataset.from_rows(rows, bounds=[(-1, 1)] * 3, missing="pairs")
     request = private_request("auto-cov", table.facts, privcov.ZCDP(1.0))
-    measured, noisy = noisy_of(measure_exactly(table, **vars(request.query)))
+    measured, noisy = noisy_of(measure_exactly(table, **vars(request.measurement_request)))
     assert matrix_error(dataclasses.replace(measured), noisy, request.covariance_of) is None

@@ -31,8 +31,8 @@ def known_with(p: np.ndarray, low=(0.0, 0.0), span=(1.0, 1.0)):
     kinds = {name: Kind("yes-no", values=("n", "y"), typical="n") for name in "ab"}
     data = Dataset.from_rows([["n", "y"], ["y", "n"]], columns=["a", "b"], kinds=kinds)
     known = unbiased_moments(privcov.release(data, privcov.ZCDP(1.0), "gaussian-cov", random_state=0))
-    two = dataclasses.replace(known.two, low=np.array(low), span=np.array(span))
-    return dataclasses.replace(known, mean=mean, covariance=covariance, rows=1e6, law=QUIET, two=two), rows, shares
+    two = dataclasses.replace(known.binary, low=np.array(low), span=np.array(span))
+    return dataclasses.replace(known, mean=mean, covariance=covariance, rows=1e6, law=QUIET, binary=two), rows, shares
 
 
 CASES = [np.array(p) / np.sum(p) for p in itertools.product((0.02, 0.3, 0.9), repeat=4)]
@@ -67,9 +67,9 @@ def test_two_values_are_known_from_the_declaration_and_so_is_that_rows_are_short
     }
     data = Dataset.from_rows([[0.2, "n", "p"], [0.4, "y", "q"]], columns=list("abc"), kinds=kinds)
     known = unbiased_moments(privcov.release(data, privcov.ZCDP(1.0), "gaussian-cov", random_state=0))
-    assert known.two.blocks == ((1,), (2, 3))
+    assert known.binary.blocks == ((1,), (2, 3))
     assert known.span.tolist() == [0, 2, 1, 1]
-    assert known.two.low.tolist() == [0, -1, 0, 0]
+    assert known.binary.low.tolist() == [0, -1, 0, 0]
     short = data.with_row_bound(data.row_bound * 0.9)
     short = unbiased_moments(privcov.release(short, privcov.ZCDP(1.0), "gaussian-cov", random_state=0))
     assert short.shortened.tolist() == [False, True, True, True]
@@ -238,7 +238,7 @@ def test_loadings_and_their_turns_are_bounded_by_the_exact_variance_of_the_rows(
         gap = values[0] - values[1]
         assert turn[0] >= exact / gap**2 / known.rows * (1 - 1e-9)
         found = spectrum.components(known, 1, 0.95)
-        if (found.reason != 0).any():
+        if (found.reason_code != 0).any():
             continue
         whole = known.for_shape(0.0)
         g = np.outer(axes[:, 1], axes[:, 1]) / gap
@@ -298,7 +298,7 @@ def test_the_bounds_of_shortened_rows_are_what_the_text_says():
     data = Dataset.from_rows(frame, kinds=kinds)
     data = data.with_row_bound(data.row_bound * 0.8)
     known = unbiased_moments(privcov.release(data, privcov.ZCDP(1e6), "gaussian-cov", random_state=1, centre="joint"))
-    v, q, few = np.diag(known.covariance), known.reach, entries._few(known)
+    v, q, few = np.diag(known.covariance), known.max_square_deviation, entries._few(known)
     assert q[0] == 0
     assert q[1] == pytest.approx(max(known.mean[1] + 1, 1 - known.mean[1]) ** 2)
     bound = entries._product_bound(known, v) - few
@@ -355,7 +355,7 @@ def test_the_square_of_a_row_with_a_number_varies_at_most_as_much_as_is_said(sha
     data = Dataset.from_rows([[0.1, "n"], [0.2, "y"]], columns=["x", "y"], kinds=kinds)
     known = unbiased_moments(privcov.release(data, privcov.ZCDP(1.0), "gaussian-cov", random_state=0))
     span, v = known.span[1], 0.25
-    low, p = known.two.low[1], share
+    low, p = known.binary.low[1], share
     own = p * (1 - p) * span**2
     known = dataclasses.replace(known, mean=np.array([0.0, low + p * span]), covariance=np.diag([v, own]))
     for angle, n in itertools.product(np.linspace(0.01, np.pi - 0.01, 25), (2, 10, 1e6)):
@@ -409,10 +409,10 @@ def test_a_test_beside_a_category_is_that_without_the_level_that_follows():
     known = region_and_age(2000, 3, 1.0)._moments
     kept = np.array([0, 1, 2, 4, 5])
     two = dataclasses.replace(
-        known.two,
-        low=known.two.low[kept],
-        span=known.two.span[kept],
-        whole=np.broadcast_to(known.two.whole, known.d)[kept],
+        known.binary,
+        low=known.binary.low[kept],
+        span=known.binary.span[kept],
+        whole=np.broadcast_to(known.binary.whole, known.d)[kept],
         blocks=((1,), (2,), (4,)),
         names=("region=n", "region=s", "smokes"),
     )
@@ -421,10 +421,10 @@ def test_a_test_beside_a_category_is_that_without_the_level_that_follows():
         columns=tuple(known.columns[j] for j in kept),
         mean=known.mean[kept],
         covariance=known.covariance[np.ix_(kept, kept)],
-        law=known.law.of(kept),
+        law=known.law.restricted_to(kept),
         scale=known.scale[kept],
         origin=known.origin[kept],
-        two=two,
+        binary=two,
     )
     whole, alone = (regression.partial_correlations(one, 0.95) for one in (known, part))
     for name in ("estimate", "p_value"):
@@ -472,7 +472,9 @@ def test_a_column_between_two_values_varies_no_more_than_two_values_of_its_mean(
     table = privcov.PrivateDataset.from_rows(rows, kinds=kinds, row_bound_fraction=fraction)
     request = private_request("auto-cov", table.facts, ZCDP(0.02))
     for _ in range(10):
-        found = privcov.answers(SimpleNamespace(measurement=measure_exactly(table, **vars(request.query))))
+        found = privcov.answers(
+            SimpleNamespace(measurement=measure_exactly(table, **vars(request.measurement_request)))
+        )
         p, v = found.means()["estimate"].to_numpy()[1:], found.variances().iloc[1:]
         assert (v["estimate"] <= p * (1 - p) + 1e-12).all()
         assert ((v["ci_low"] <= v["estimate"]) & (v["estimate"] <= v["ci_high"])).all()

@@ -204,7 +204,7 @@ def test_files_and_memory_give_the_same_sum_with_any_anchor_and_any_bound_of_a_c
 ):
     """A smaller bound of a cell than any declaration has shows that both ways keep to it."""
     if most:
-        monkeypatch.setattr(integer_gram, "most_entry", lambda units: most)
+        monkeypatch.setattr(integer_gram, "max_entry", lambda units: most)
     rows = np.random.default_rng(9).uniform(-1.3, 1.3, (300, 3)).round(6)
     text = "\n".join(["a,b,c", *(",".join(map(str, row)) for row in rows)])
     (tmp_path / "t.csv").write_text(text + "\n", encoding="utf-8")

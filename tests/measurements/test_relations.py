@@ -249,10 +249,10 @@ def test_a_count_far_below_its_noise_gives_a_finite_release(key, n):
         rel = privcov.release(data, asked, key, random_state=seed, neighbours="add-remove", **own)
         floored += rel.count == 1
         assert rel.count >= 1
-        assert rel.raw.matrix[-1, -1] == S2
+        assert rel.noisy_moment.matrix[-1, -1] == S2
         assert np.isfinite(rel.covariance).all()
         if own:
-            np.testing.assert_allclose(rel.mean, rel.raw.matrix[:-1, -1] * rel.row_bound / S, rtol=1e-12)
+            np.testing.assert_allclose(rel.mean, rel.noisy_moment.matrix[:-1, -1] * rel.row_bound / S, rtol=1e-12)
     assert floored > 5
 
 
@@ -277,7 +277,7 @@ def test_with_an_enormous_epsilon_the_covariance_is_that_of_the_clipped_rows(key
             Dataset.from_rows(x, 3.0), ENORMOUS[guarantee.kind], key, centre=centre, neighbours=relation, random_state=0
         )
         # (1e4, 1e-6)-DP has mu of about 137: noise of 1e-2 / 1237 in unit-ball units, times R^2 = 9, times 6
-        atol = 6 * 9 * rel.raw.distribution.scale * 3 + 1e-9
+        atol = 6 * 9 * rel.noisy_moment.distribution.scale * 3 + 1e-9
         assert atol < 3e-3
         want = np.cov(clipped.T, bias=True) if centre == "joint" else clipped.T @ clipped / len(x)
         np.testing.assert_allclose(rel.matrix, want, rtol=0, atol=atol)
@@ -304,7 +304,7 @@ def test_n_is_nowhere_in_a_release_that_must_not_know_it(key):
     for guarantee, centre in itertools.product(METHODS.get(key).guarantees, ("none", "joint")):
         rel = privcov.release(x, USUAL[guarantee.kind], key, random_state=1, centre=centre, neighbours="add-remove")
         assert rel.n is None
-        assert rel.raw is None or rel.raw.n is None
+        assert rel.noisy_moment is None or rel.noisy_moment.n is None
         assert rel.count != n
         text = rel.to_json()
         assert str(n) not in str(rel.statement)
@@ -356,10 +356,10 @@ def test_a_release_read_back_keeps_its_noisy_count():
         Dataset.from_rows(rows(50), 3.0), ZCDP(1.0), "auto-cov", neighbours="add-remove", random_state=0
     )
     back = Release.from_json(rel.to_json())
-    assert back.count == rel.count == rel.raw.count == back.raw.count
-    assert back.raw.rows == rel.raw.rows
+    assert back.count == rel.count == rel.noisy_moment.count == back.noisy_moment.count
+    assert back.noisy_moment.rows == rel.noisy_moment.rows
     public = privcov.release(Dataset.from_rows(rows(50), 3.0), ZCDP(1.0), "auto-cov", random_state=0)
-    assert Release.from_json(public.to_json()).raw.rows == 50
+    assert Release.from_json(public.to_json()).noisy_moment.rows == 50
 
 
 @pytest.mark.parametrize(("key", "relation"), OFFERS)
@@ -374,8 +374,8 @@ def test_the_relation_changes_the_noise_only(key, relation):
     units = []
     for r in ("replace-one", relation):
         rel = privcov.release(data, asked, key, random_state=3, neighbours=r, **own)
-        rest = rel.raw.matrix[:4, :4] - clean * (1 if r != "add-remove" else 200 / rel.count)
-        units.append(rest / rel.raw.distribution.scale)
+        rest = rel.noisy_moment.matrix[:4, :4] - clean * (1 if r != "add-remove" else 200 / rel.count)
+        units.append(rest / rel.noisy_moment.distribution.scale)
     if key == "auto-cov":  # free trace against isotropic: only the trace differs
         units = [u - np.trace(u) / 4 * np.eye(4) for u in units]
     np.testing.assert_allclose(units[0], units[1], rtol=0, atol=1e-9)

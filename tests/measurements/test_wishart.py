@@ -152,7 +152,7 @@ def test_an_event_of_additive_noise_tells_the_curve(centre):
     assert event.sensitivity == pytest.approx(size / 50)
     assert event.scale == pytest.approx(2 * size * 3 / (2 * 50 * 1.5))  # 2C, C = 3/(2 n epsilon)
     assert event.freedom == 2
-    assert measured.distribution.degrees == 3 + joint + 1
+    assert measured.distribution.degrees_of_freedom == 3 + joint + 1
     assert measured.matrix.shape == (3 + joint,) * 2
 
 

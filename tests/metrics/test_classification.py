@@ -84,7 +84,7 @@ def test_the_ridge_is_what_the_docstring_says():
     rel = privcov.release(ds, ZCDP(0.05), "auto-cov", centre="classes", random_state=0)
     found = 1 / np.linalg.eigvalsh(usable_precision(rel))
     values = np.linalg.eigvalsh(rel.covariance)
-    ridge = max(0.01 * values.clip(0).mean(), NOISE_PART * rel.raw.distribution.edge * 12.0**2)
+    ridge = max(0.01 * values.clip(0).mean(), NOISE_PART * rel.noisy_moment.distribution.spectral_edge * 12.0**2)
     np.testing.assert_allclose(np.sort(found), np.sort(np.maximum(values, ridge)), rtol=1e-8)
 
 

@@ -59,7 +59,7 @@ def test_a_search_is_declared_or_offered_by_plan_and_carried_out(ledger, asked):
 
 
 def test_a_template_takes_the_rule_and_a_saved_declaration_the_answer():
-    habits = (*COLUMNS[:-1], Column("item11", usual=(-4, 4)))
+    habits = (*COLUMNS[:-1], Column("item11", typical_range=(-4, 4)))
     assert row_bound_search(COLUMNS)
     assert not row_bound_search(COLUMNS[:9])
     assert not row_bound_search(habits)

@@ -236,8 +236,8 @@ def test_spectra_counts_what_lies_in_the_band():
     at = open_page("pages/4_Spectra.py", **SMALL, rho="1e-05")
     ds = privcov.source("ar1-covariance", n=2000, d=6, random_state=0)
     rel = privcov.release(ds, privcov.ZCDP(1e-5), "auto-cov", random_state=1)
-    values = np.linalg.eigvalsh(rel.raw.matrix)
-    inside = int((np.abs(values) <= rel.raw.distribution.edge).sum())
+    values = np.linalg.eigvalsh(rel.noisy_moment.matrix)
+    inside = int((np.abs(values) <= rel.noisy_moment.distribution.spectral_edge).sum())
     assert metric(at, "Not separately recoverable") == f"{inside} of 6"
     _, alt = chart(at, "Eigenvalues")
     assert f"{inside} noisy eigenvalues lie inside it" in alt

@@ -146,7 +146,7 @@ def test_the_practice_plan_is_that_of_its_release(tmp_path):
     rows = np.genfromtxt(io.BytesIO(survey_csv(3)), delimiter=",", skip_header=1)
     private = known.on_rows(rows, None)
     planned = preview(
-        invented(private.facts, Invention(len(rows)), tuple(c.usual for c in known.columns)),
+        invented(private.facts, Invention(len(rows)), tuple(c.typical_range for c in known.columns)),
         privcov.ZCDP(0.1), planned_noise(private.facts, privcov.ZCDP(0.1), len(rows)),
     )  # fmt: skip
     ledger = privcov.Ledger(tmp_path / "l.sqlite")
@@ -169,7 +169,7 @@ def test_the_plan_names_the_error_of_tables_that_differ():
 
 def test_the_deviation_is_asked_for_where_one_column_has_limits_alone(monkeypatch):
     monkeypatch.setattr(example_table, "owner_session", lambda: SimpleNamespace(like=b""))
-    ranges, limits = Column("a", usual=(0, 9)), Column("b", low=0, high=9)
+    ranges, limits = Column("a", typical_range=(0, 9)), Column("b", low=0, high=9)
     asked = [
         example_table.has_limits_alone(Declaration("t", "one row", columns))
         for columns in ((ranges,), (ranges, limits), (limits,))

@@ -88,7 +88,7 @@ def test_a_declaration_that_was_saved_loads_as_it_was(line):
 
 def test_a_range_with_own_limits_and_a_code_beyond_them():
     """Answers from 1 to 5, most of them 2 to 4, 9 where it is missing: the limits were dropped, so it was refused."""
-    column = Column("q", 1.0, 5.0, kind="integer", usual=(2.0, 4.0), missing_codes=("9",), reason="the scale")
+    column = Column("q", 1.0, 5.0, kind="integer", typical_range=(2.0, 4.0), missing_codes=("9",), reason="the scale")
     line = columns.line_of(Declaration.from_json(declared(column).to_json()).columns[0])
     assert columns.column_of(SimpleNamespace(column="q", **line)) == column
 

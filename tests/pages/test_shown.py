@@ -71,7 +71,7 @@ def test_the_noise_beside_a_pair_is_that_of_many_releases():
     rels = [privcov.release(data, privcov.ZCDP(0.1), "gaussian-cov", random_state=seed) for seed in range(400)]
     said = shown.strongest(data, matrix_of(rels[0], "correlation"), noise_on_entries(rels[0]))
     spread = np.sqrt(np.diag(reference_matrix(data, "covariance", "sample")))
-    raw = [rel.raw.matrix[0, 1] * rel.row_bound**2 / np.prod(spread) for rel in rels]
+    raw = [rel.noisy_moment.matrix[0, 1] * rel.row_bound**2 / np.prod(spread) for rel in rels]
     assert float(re.search(r"± ([\d.]+)", said)[1]) == pytest.approx(np.std(raw), rel=0.07)
 
 

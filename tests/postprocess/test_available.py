@@ -230,7 +230,7 @@ def test_a_plan_states_the_noise_of_the_release(guarantee):
     x[rng.random(x.shape) < q] = np.nan
     rows = private(x)
     plan = preview(invented(rows.facts, wanted), guarantee, planned_noise(rows.facts, guarantee, n), replicates=2)
-    wanted = usual_request(rows.facts, guarantee).query
+    wanted = usual_request(rows.facts, guarantee).measurement_request
     found = available_of(read_sum(measure_exactly(rows, **vars(wanted)), "joint"))
     off = ~np.eye(D, dtype=bool)
     assert plan.entry_std == pytest.approx(np.sqrt(found.variance[off].mean()), rel=0.05)

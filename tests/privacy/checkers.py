@@ -182,7 +182,7 @@ def check_only_measures(method, facts, guarantee) -> None:
     given = MethodInput(facts, guarantee, "joint", method.card.tunings[0], np.random.default_rng(0))
     try:
         request = PrivateRequest(method, given)
-        request.finish(exact_moment.measure_exactly(private, **vars(request.query)))
+        request.finish(exact_moment.measure_exactly(private, **vars(request.measurement_request)))
     except NotOneMeasurement as problem:
         raise AssertionError(f"{method.card.key} wants more than the measurement: {problem}") from None
 

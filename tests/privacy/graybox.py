@@ -38,7 +38,7 @@ from privcov.core.guarantees import Event
 from privcov.estimators.base import MethodInput, Outcome
 from privcov.measurements import eigenvalues, exponential_vectors, moment, norm_histogram, sparse_vector, whitened
 from privcov.releases.public import build_method
-from privcov.tables.dataset import Dataset, Kept
+from privcov.tables.dataset import Dataset, ValueCache
 from tests.privacy import laws
 
 ADDITIVE: dict[str, Callable] = {
@@ -86,7 +86,7 @@ def opened(dataset: Dataset):
         yield
     finally:
         dataset.rows.is_open = False
-        dataset.kept.forget()
+        dataset.cache.forget()
 
 
 class Loud:
@@ -354,7 +354,7 @@ def replay(
     method = build_method(key, options)
 
     def run(table: Dataset, history: History) -> Outcome | tuple:
-        hidden = dataclasses.replace(table, rows=Curtain(table.rows), kept=Kept())
+        hidden = dataclasses.replace(table, rows=Curtain(table.rows), cache=ValueCache())
         tuning = method.card.tunings[0]
         with history.hooked(patch):
             try:

@@ -31,7 +31,7 @@ real = {
         (exact_moment, "planned_event"),
         (exact_moment, "noiseless_gram"),
         (exact_reading, "_over"),
-        (integer_gram, "whole_rows"),
+        (integer_gram, "integer_rows"),
     ]
 }
 
@@ -49,7 +49,7 @@ def test_half_the_noise(shape, monkeypatch):
 @pytest.mark.parametrize("shape", list(checkers.SHARES))
 def test_no_clip(shape, monkeypatch):
     monkeypatch.setattr(
-        integer_gram, "whole_rows", lambda y, bound, most, left=None: np.trunc(y / bound * 2**20).astype(np.int64)
+        integer_gram, "integer_rows", lambda y, bound, most, left=None: np.trunc(y / bound * 2**20).astype(np.int64)
     )
     long, short = tables(2, "flat", "zero")
     longer = dataclasses.replace(long, _rows=long._rows * 3)
@@ -62,10 +62,10 @@ def test_clip_after_use(monkeypatch):
     """The rows are clipped, and the sum is made of the rows as they came."""
 
     def wrong(y, bound, most, left=None):
-        real["whole_rows"](y, bound, most)
+        real["integer_rows"](y, bound, most)
         return np.trunc(np.clip(y, -50, 50) / bound * 2**20).astype(np.int64)
 
-    monkeypatch.setattr(integer_gram, "whole_rows", wrong)
+    monkeypatch.setattr(integer_gram, "integer_rows", wrong)
     with pytest.raises(AssertionError, match="costs"):
         checkers.check_replay(*tables(3, "extreme", "zero"), "isotropic", monkeypatch)
 

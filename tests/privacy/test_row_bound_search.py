@@ -174,7 +174,7 @@ def test_the_noise_of_the_counts_is_what_the_event_says(kind, monkeypatch):
 def test_the_sum_is_the_one_under_the_bound_that_was_found(form):
     """With next to no noise on the sum: the same moment as of a table that declares this bound itself."""
     private = PrivateDataset.from_rows(gaussian(), **form)
-    how = vars(private_request("auto-cov", private.facts, ZCDP(1e8), parameters=SEARCH).query)
+    how = vars(private_request("auto-cov", private.facts, ZCDP(1e8), parameters=SEARCH).measurement_request)
     noisy = measure_exactly(private, **how)
     assert noisy.original_facts is private.facts
     assert noisy.search.halvings > 0 or "persons" in form  # whose counts have noise even here
@@ -182,7 +182,7 @@ def test_the_sum_is_the_one_under_the_bound_that_was_found(form):
     again = {"row_bound": form["row_bound"] * factor} if "row_bound" in form else {"row_bound_fraction": factor}
     other = PrivateDataset.from_rows(gaussian(), **form | again)
     assert noisy.facts.row_bound == pytest.approx(other.facts.row_bound)
-    plain = measure_exactly(other, **{**how, "search": 0.0})
+    plain = measure_exactly(other, **{**how, "search_share": 0.0})
     assert np.allclose(read_sum(noisy, "joint").matrix, read_sum(plain, "joint").matrix, atol=2e-4)
     assert type(noisy).from_dict(noisy.to_dict()).to_dict() == noisy.to_dict()
     wanted = private_request("auto-cov", private.facts, ZCDP(1e8), parameters=SEARCH)
@@ -203,7 +203,7 @@ def test_the_noise_falls_with_the_square_of_the_bound_that_was_found(kind, tmp_p
     rel, off = made["auto"], made["off"]
     factor = rel.measurement.search.factor
     assert rel.row_bound == pytest.approx(off.row_bound * factor)
-    noise, without = (one.raw.distribution.off_diagonal_std * one.row_bound**2 for one in (rel, off))
+    noise, without = (one.noisy_moment.distribution.off_diagonal_std * one.row_bound**2 for one in (rel, off))
     part = 1 - SEARCH_SHARE if kind == "pure" else math.sqrt(1 - SEARCH_SHARE)
     assert noise == pytest.approx(without * factor**2 / part, rel=0.2)  # the weights of the diagonal differ
     word = "shortened the row bound" if factor < 1 else "kept the row bound"
@@ -245,7 +245,7 @@ def test_a_table_in_files_is_counted_and_summed_as_one_in_memory(more, tmp_path)
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("t", ZCDP(3.0))
     rel, again = (privcov.release_private(files, ZCDP(0.1), ledger=ledger, **SEARCH) for _ in range(2))
-    assert np.array_equal(rel.raw.matrix, again.raw.matrix)
+    assert np.array_equal(rel.noisy_moment.matrix, again.noisy_moment.matrix)
 
 
 def test_files_that_change_between_the_passes_are_refused(tmp_path):

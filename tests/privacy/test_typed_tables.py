@@ -342,7 +342,7 @@ def test_a_release_has_the_means_and_says_its_kinds(missing, tmp_path):
     assert [term.text for term in rel.terms if term.level == "A"] == [f"{100 * rel.mean[2]:.1f} %"]
     measured = read_sum(rel.measurement, "joint")
     if missing == "pairs":
-        assert again.raw.flags == measured.flags
+        assert again.noisy_moment.flags == measured.flags
 
 
 def test_a_column_that_too_few_rows_have_is_said_to_be_unknown(tmp_path):
@@ -350,8 +350,8 @@ def test_a_column_that_too_few_rows_have_is_said_to_be_unknown(tmp_path):
     private, ledger = table(REST * 1000, missing="pairs"), privcov.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("t", privcov.ZCDP(0.1))
     rel = privcov.release_private(private, privcov.ZCDP(0.1), "gaussian-cov", ledger=ledger)
-    loud = dataclasses.replace(rel.raw.flags, entry_std=1e9)
-    rel = privcov.Release(**vars(rel) | {"raw": dataclasses.replace(rel.raw, flags=loud)})
+    loud = dataclasses.replace(rel.noisy_moment.flags, entry_std=1e9)
+    rel = privcov.Release(**vars(rel) | {"noisy_moment": dataclasses.replace(rel.noisy_moment, flags=loud)})
     assert [term.text == "too few rows" for term in rel.terms] == [True, True, False, False, False, True]
 
 

@@ -58,7 +58,7 @@ def test_the_rows_are_measured_as_by_the_release(declared):
     """At a rho without visible noise: flags, levels, weights of columns and persons, shortening, classes."""
     private = table(**declared)
     facts = private.facts
-    exact = read_sum(measure_exactly(private, **vars(usual_request(facts, ZCDP(1e9)).query)), "joint")
+    exact = read_sum(measure_exactly(private, **vars(usual_request(facts, ZCDP(1e9)).measurement_request)), "joint")
     stand = ExampleRows(private, 600, "rows")
     noise = planned_noise(facts, ZCDP(1e9), 600)
     found = stand.noisy(noise, None)
@@ -155,10 +155,10 @@ def test_skewed_columns_under_limits_alone_lie_at_the_low_end_and_typical_ones_w
 
 
 def test_what_typical_ranges_cut_off_counts_in_the_truth_and_what_limits_bound_does_not():
-    for limits, cut in (({"usual": (0, 100)}, True), ({"low": 0, "high": 100}, False)):
+    for limits, cut in (({"typical_range": (0, 100)}, True), ({"low": 0, "high": 100}, False)):
         columns = tuple(Column(f"x{j}", **limits) for j in range(3))
         facts = Declaration("t", "one row", columns).on_rows(np.zeros((1, 3)), None).facts
-        made = invented(facts, Invention(20_000, spread=0.5, skew=1.5), [limits.get("usual")] * 3)
+        made = invented(facts, Invention(20_000, spread=0.5, skew=1.5), [limits.get("typical_range")] * 3)
         own = np.cov(np.asarray(made.table._rows), rowvar=False) / np.outer(facts.scale, facts.scale)
         assert (made.covariance[0, 0] > 1.1 * own[0, 0]) == cut
 
@@ -172,7 +172,7 @@ def test_answers_of_few_levels_fill_their_range_whatever_the_deviation_of_others
 
 
 def test_missing_cells_do_not_hide_what_typical_ranges_cut_off():
-    columns = tuple(Column(f"x{j}", usual=(0, 100)) for j in range(4))
+    columns = tuple(Column(f"x{j}", typical_range=(0, 100)) for j in range(4))
     facts = Declaration("t", "one row", columns).on_rows(np.zeros((1, 4)), None).facts
     found = [
         invented(facts, Invention(5_000, skew=1.0, missing=q), [(0, 100)] * 4).covariance[0, 0] for q in (0.0, 0.05)
@@ -189,7 +189,10 @@ def test_a_small_table_has_its_own_number_of_rows_and_a_large_one_fewer():
 
 
 def test_only_numbers_of_many_values_are_skewed_and_items_end_at_their_limits():
-    columns = (Column("pay", usual=(10, 90)), Column("item", low=1, high=5, usual=(1, 5), kind="integer"))
+    columns = (
+        Column("pay", typical_range=(10, 90)),
+        Column("item", low=1, high=5, typical_range=(1, 5), kind="integer"),
+    )
     facts = Declaration("t", "one row", columns).on_rows(np.zeros((1, 2)) + 2, None).facts
     plain, skewed = (
         invented(facts, Invention(5_000, "independent", skew=skew), [(10, 90), (1, 5)]) for skew in (0.0, 1.5)

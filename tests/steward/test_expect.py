@@ -26,7 +26,7 @@ def private_errors(
     rows *= spread or 1.0
     if skew and spread:
         rows += spread * q - 1  # at the low end of the limits
-    limits = {"usual": (-NINE_IN_TEN, NINE_IN_TEN)} if spread is None else {"low": -1, "high": 1}
+    limits = {"typical_range": (-NINE_IN_TEN, NINE_IN_TEN)} if spread is None else {"low": -1, "high": 1}
     columns = tuple(Column(f"x{j}", **limits) for j in range(d))
     table = Declaration("t", "one row", columns, row_bound_fraction=row_bound_fraction(columns)).on_rows(rows, None)
     kept = rows if spread is None else np.clip(rows, -1, 1)  # limits are those of the column, ranges are not
@@ -144,14 +144,14 @@ def test_what_cannot_be_asked_is_answered_in_a_sentence(wrong, words):
 
 @pytest.mark.parametrize(("n", "d", "spread", "structure"), [(1_000, 40, None, "factor"), (3_000, 12, 0.3, "blocks")])
 def test_a_plan_of_the_same_declaration_says_the_same(n, d, spread, structure):
-    limits = {"usual": (-NINE_IN_TEN, NINE_IN_TEN)} if spread is None else {"low": -1, "high": 1}
+    limits = {"typical_range": (-NINE_IN_TEN, NINE_IN_TEN)} if spread is None else {"low": -1, "high": 1}
     columns = tuple(Column(f"x{j}", **limits) for j in range(d))
     facts = (
         Declaration("t", "one row", columns, row_bound_fraction=row_bound_fraction(columns))
         .on_rows(np.zeros((n, d)), None)
         .facts
     )
-    usual = [limits.get("usual")] * d
+    usual = [limits.get("typical_range")] * d
     guarantee, found = privcov.ApproxDP(1.0, 1e-6), []
     for seed in range(5):
         table = invented(facts, Invention(n, structure, 0.5, spread or 1.0), usual, seed, rows=n)

@@ -36,7 +36,7 @@ def table(d: int, n: int, *more, seed: int = 0) -> ExampleRows:
 
 def measured(data: PrivateDataset, guarantee: Guarantee) -> NoisySum:
     """Measure what a release that names no method would."""
-    return measure_exactly(data, **vars(usual_request(data.facts, guarantee).query))
+    return measure_exactly(data, **vars(usual_request(data.facts, guarantee).measurement_request))
 
 
 @pytest.mark.parametrize("guarantee", CASES)
@@ -251,7 +251,7 @@ def test_the_noise_of_a_plan_with_a_search_is_that_of_the_release_under_its_boun
     rows = np.random.default_rng(1).normal(0, 0.05, (5000, 12))
     data = PrivateDataset.from_rows(rows, bounds=[(-1, 1)] * 12, **more)
     request = usual_request(data.facts, guarantee, search=True)
-    noisy = measure_exactly(data, **vars(request.query))
+    noisy = measure_exactly(data, **vars(request.measurement_request))
     released = read_sum(noisy, "joint")
     assert request.noise(released.rows, noisy.facts) == released.distribution
     stands = ExampleRows.of_public(data, 5000)
@@ -265,5 +265,5 @@ def test_the_noise_of_a_plan_with_a_search_is_that_of_the_release_under_its_boun
 def test_a_search_is_planned_for_ten_columns_and_more_only():
     for d in (9, 10):
         facts = private(d=d).facts
-        assert bool(usual_request(facts, ZCDP(0.1), search=True).query.search) == (d == 10)
-        assert not usual_request(facts, ZCDP(0.1)).query.search
+        assert bool(usual_request(facts, ZCDP(0.1), search=True).measurement_request.search_share) == (d == 10)
+        assert not usual_request(facts, ZCDP(0.1)).measurement_request.search_share

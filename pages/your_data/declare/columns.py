@@ -382,12 +382,12 @@ def line_of(column: Column) -> dict[str, Any]:
     kind, levels = kind_texts(column)
     limits = {name: _cell(getattr(column, name)) for name in NUMBERS}
     reason, weight = column.reason, column.weight
-    if column.usual is not None:  # what follows from it stays empty, and follows again
+    if column.typical_range is not None:  # what follows from it stays empty, and follows again
         bare = dataclasses.replace(
             column, low=None, high=None, typical=None, weight=1.0, reason="", missing_codes=()
         )  # a code may lie within the limits that follow
         limits |= {name: np.nan for name in ("low", "high") if getattr(bare, name) == getattr(column, name)}
-        limits["typical"] = " to ".join(limits_table.shown_number(end) for end in column.usual)
+        limits["typical"] = " to ".join(limits_table.shown_number(end) for end in column.typical_range)
         reason = "" if reason == bare.reason else reason
         weight = 1.0 if dataclasses.replace(column, weight=1.0).weight == weight else weight
     codes = codes_text(column.missing_codes)
@@ -405,7 +405,7 @@ def column_of(line: Any) -> Column:
     typical = limits["typical"]
     if isinstance(typical, str) and (ends := range_in(typical, kind)):
         numbers = limits_table.range_of(typical) if kind["kind"] in (NUMBER, INTEGER) else None
-        limits |= {"typical": None, "usual": numbers or ends}
+        limits |= {"typical": None, "typical_range": numbers or ends}
     return Column(
         name=name,
         reason=str(line.reason).strip(),

@@ -37,7 +37,7 @@ def offer(fill: Callable[[Declaration], None]) -> None:
 
 def declaration(turn: str) -> Declaration:
     """Return the public facts of the example table, with a new name each ``turn``, so its limit never runs out."""
-    columns = tuple(Column(c.name, c.low, c.high, reason=c.why, usual=_USUAL[c.name]) for c in Example.table)
+    columns = tuple(Column(c.name, c.low, c.high, reason=c.why, typical_range=_USUAL[c.name]) for c in Example.table)
     return Declaration(
         name=f"practice table {turn}",
         row_stands_for="one invented person",

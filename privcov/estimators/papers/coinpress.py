@@ -92,7 +92,7 @@ class CoinPress(Method):
             z = clip_psd(z)
             if len(radii) < self.steps:
                 values, vectors = np.linalg.eigh(z)
-                root = np.sqrt(values + eta + distribution.edge)
+                root = np.sqrt(values + eta + distribution.spectral_edge)
                 whiten = (vectors / root) @ vectors.T @ whiten
                 colour = colour @ (vectors * root) @ vectors.T
         matrix = colour @ z @ colour.T

@@ -42,29 +42,37 @@ from privcov.measurements.noise_theory.tails import tail
 class Law:
     """The noise on the covariance and on the mean of some columns, in working units.
 
-    off: t^2, the variance of an entry above the diagonal. extra: x, the variance of each diagonal entry less
-    2 t^2 and less c. common: c, the covariance that all diagonal entries have. mean: t_m^2,
-    the variance of a coordinate of the mean; 0 where none was measured. count: variance of the relative error of the
-    number of rows; 0 where it is public. tie: covariance of that error with a diagonal entry. laplace: whether the
-    entries are Laplace numbers. freedom: degrees of freedom of Wishart noise; 0 for other shapes.
+    entry_variance: t^2, the variance of an entry above the diagonal. diagonal_excess: x, the variance of each diagonal
+    entry less 2 t^2 and less c. diagonal_covariance: c, the covariance that all diagonal entries have. mean_variance:
+    t_m^2, the variance of a coordinate of the mean; 0 where none was measured. count_variance: variance of the relative
+    error of the number of rows; 0 where it is public. count_diagonal_covariance: covariance of that error with a
+    diagonal entry. laplace: whether the entries are Laplace numbers. freedom: degrees of freedom of Wishart noise; 0
+    for other shapes.
     """
 
-    off: float
-    extra: np.ndarray
-    common: float
-    mean: float
-    count: float = 0.0
-    tie: float = 0.0
+    entry_variance: float
+    diagonal_excess: np.ndarray
+    diagonal_covariance: float
+    mean_variance: float
+    count_variance: float = 0.0
+    count_diagonal_covariance: float = 0.0
     laplace: bool = False
     freedom: float = 0.0
 
-    def of(self, columns: np.ndarray) -> Law:
+    def restricted_to(self, columns: np.ndarray) -> Law:
         """Return the law of some of the columns."""
         return Law(
-            self.off, self.extra[columns], self.common, self.mean, self.count, self.tie, self.laplace, self.freedom
+            self.entry_variance,
+            self.diagonal_excess[columns],
+            self.diagonal_covariance,
+            self.mean_variance,
+            self.count_variance,
+            self.count_diagonal_covariance,
+            self.laplace,
+            self.freedom,
         )
 
-    def excess(self, spread: np.ndarray | float, turn: np.ndarray | float) -> np.ndarray:
+    def excess_kurtosis(self, spread: np.ndarray | float, turn: np.ndarray | float) -> np.ndarray:
         """Return the excess kurtosis of <A, W> for A = (v w' + w v') / 2."""
         if self.laplace:
             return 3.0 * np.asarray(spread)
@@ -79,10 +87,14 @@ class Law:
         """Return N((th_i th_j' + th_j th_i') / 2) for all pairs of rows of Th = C0^-1 (see `postprocess.edge_test`)."""
         q, square, at_mean = theta @ theta, theta * theta, theta @ mean
         own = np.diag(q)
-        noise = (self.off + self.mean**2) * (np.outer(own, own) + q * q) + (square * self.extra) @ square
+        noise = (self.entry_variance + self.mean_variance**2) * (np.outer(own, own) + q * q) + (
+            square * self.diagonal_excess
+        ) @ square
         turned = np.outer(own, at_mean**2)
-        noise += self.common * q * q + self.mean * (turned + turned.T + 2 * q * np.outer(at_mean, at_mean))
-        return np.maximum(noise + self.count * (np.outer(at_mean, at_mean) - theta) ** 2, 0.0)
+        noise += self.diagonal_covariance * q * q + self.mean_variance * (
+            turned + turned.T + 2 * q * np.outer(at_mean, at_mean)
+        )
+        return np.maximum(noise + self.count_variance * (np.outer(at_mean, at_mean) - theta) ** 2, 0.0)
 
     def tail(self, value: np.ndarray, normal: np.ndarray, noise: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Return P(|X| > |value|) for the noise on <th_i, C th_j> of all pairs, beside a normal error."""
@@ -91,7 +103,7 @@ class Law:
         cosine = (theta @ theta) / np.sqrt(np.outer(own, own))
         spread = np.outer((squares**2).sum(axis=1), (squares**2).sum(axis=1)) / np.outer(own, own) ** 2
         pairs = ~np.eye(len(theta), dtype=bool)
-        excess = float(np.max(self.excess(spread, cosine)[pairs], initial=0.0))
+        excess = float(np.max(self.excess_kurtosis(spread, cosine)[pairs], initial=0.0))
         return tail(value, normal, noise, 3 / max(excess, 1e-9))
 
     def form_variance(self, form: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float:
@@ -99,14 +111,18 @@ class Law:
         on, size = np.diag(form), float(np.sum(form * form))
         turned = form @ mean
         q = float(mean @ turned) - float(np.sum(form * covariance))
-        noise = 2 * self.off * size + float(self.extra @ (on * on)) + self.common * float(on.sum()) ** 2
-        noise += 4 * self.mean * float(turned @ turned) + 2 * self.mean**2 * size
-        return max(noise + self.count * q * q + 2 * self.tie * q * float(on.sum()), 0.0)
+        noise = (
+            2 * self.entry_variance * size
+            + float(self.diagonal_excess @ (on * on))
+            + self.diagonal_covariance * float(on.sum()) ** 2
+        )
+        noise += 4 * self.mean_variance * float(turned @ turned) + 2 * self.mean_variance**2 * size
+        return max(noise + self.count_variance * q * q + 2 * self.count_diagonal_covariance * q * float(on.sum()), 0.0)
 
     def debiased_form_variance(self, form: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float:
         """Return N(A) at a noisy mean, corrected because its noise makes |A m|^2 too large by t_m^2 |A|^2."""
         variance = self.form_variance(form, mean, covariance)
-        return max(variance - 4 * self.mean**2 * float(np.sum(form * form)), variance / 4)
+        return max(variance - 4 * self.mean_variance**2 * float(np.sum(form * form)), variance / 4)
 
 
 def law_of(noisy_moment: NoisyMoment, count: float = 0.0) -> Law:
@@ -127,7 +143,7 @@ def law_of(noisy_moment: NoisyMoment, count: float = 0.0) -> Law:
             * coupled_moments(noise.dimension + noise.measured)[1]
             / noisy_moment.anchor_squared
         )
-    freedom = float(noise.degrees) if noise.shape in WISHART else 0.0
+    freedom = float(noise.degrees_of_freedom) if noise.shape in WISHART else 0.0
     if noise.shape == COUPLED:
         freedom = noise.dimension + noise.measured + 1.0
     return Law(off, extra, common, mean, count * count, tie, noise.shape == "laplace", freedom)
@@ -166,5 +182,5 @@ def moments_of(noisy_moment: NoisyMoment, law: Law, rows: float) -> tuple[np.nda
     if not noise.n_anchors:
         return None, second
     mean = r * noisy_moment.matrix[:d, -1] / math.sqrt(max(float(noisy_moment.matrix[-1, -1]), 1e-12))
-    covariance = second - np.outer(mean, mean) + law.mean * np.eye(d)
+    covariance = second - np.outer(mean, mean) + law.mean_variance * np.eye(d)
     return mean, covariance * (rows / max(rows - 1, 1.0))

@@ -79,18 +79,18 @@ class Column:
     format: str = ""
     weight: float = 1.0
     missing_codes: tuple[str, ...] = ()
-    usual: tuple[Limit, Limit] | None = None
+    typical_range: tuple[Limit, Limit] | None = None
 
     def __post_init__(self) -> None:
         self._spell()
-        if self.usual is None:
+        if self.typical_range is None:
             return
         try:
-            fields = typical_ranges.completed({**self._kind(), "typical": None}, self.usual)
+            fields = typical_ranges.completed({**self._kind(), "typical": None}, self.typical_range)
             if self.typical not in (None, fields["typical"]):
                 raise ValueError(
-                    f"typical is {self.typical} beside the range {self.usual[0]} to {self.usual[1]}, of which it is "
-                    f"{fields['typical']}. Leave one of them out."
+                    f"typical is {self.typical} beside the range {self.typical_range[0]} to {self.typical_range[1]}, "
+                    f"of which it is {fields['typical']}. Leave one of them out."
                 )
             for name, value in fields.items():
                 object.__setattr__(self, name, value)
@@ -106,15 +106,21 @@ class Column:
         """
         if not isinstance(self.name, str):
             raise ValueError(f"The name of a column must be text, got {checks.describe(self.name)}. Correct it.")
-        for name in ("values", "missing_codes", *(["typical", "usual"] if self.values else [])):
+        for name in ("values", "missing_codes", *(["typical", "typical_range"] if self.values else [])):
             object.__setattr__(self, name, _canonical(name, getattr(self, name)))
-        if self.usual is not None:
-            if not checks.is_many(self.usual) or len(self.usual) != 2 or any(map(checks.is_many, self.usual)):
+        if self.typical_range is not None:
+            if (
+                not checks.is_many(self.typical_range)
+                or len(self.typical_range) != 2
+                or any(map(checks.is_many, self.typical_range))
+            ):
                 raise ValueError(
-                    f"Column {quote(self.name)}: usual takes two values, between which nine in ten people lie, got "
-                    f"{checks.describe(self.usual)}. Write usual=(20, 70)."
+                    f"Column {quote(self.name)}: typical_range takes two values, between which nine in ten people "
+                    f"lie, got {checks.describe(self.typical_range)}. Write typical_range=(20, 70)."
                 )
-            object.__setattr__(self, "usual", tuple(self._plainly("usual", end) for end in self.usual))
+            object.__setattr__(
+                self, "typical_range", tuple(self._plainly("typical_range", end) for end in self.typical_range)
+            )
         for name in _LIMITS:
             object.__setattr__(self, name, self._plainly(name, getattr(self, name)))
         if self.format == ISO:
@@ -152,8 +158,8 @@ class Column:
             text = "within the row bound" if self.low is None else f"from {_exact(self.low)} to {_exact(self.high)}"
         if self.kind != CATEGORY:
             typical = "" if self.typical is None else _exact(self.typical)
-            if self.usual is not None:
-                typical += f" (most people {' to '.join(map(_exact, self.usual))})"
+            if self.typical_range is not None:
+                typical += f" (most people {' to '.join(map(_exact, self.typical_range))})"
             text += f", typical {typical}" if typical else ", the middle is typical"
         more = [
             *(["whole numbers"] if self.kind == INTEGER else []),
@@ -177,7 +183,7 @@ class Column:
             return first
         later = self.of_kind().to_dict()
         first |= {name: later[name] for name in _KIND if name in later and later[name] != NUMBER}
-        return first if self.usual is None else first | {"usual": list(self.usual)}
+        return first if self.typical_range is None else first | {"typical_range": list(self.typical_range)}
 
     @classmethod
     def from_dict(cls, fields: dict) -> Column:
@@ -185,14 +191,16 @@ class Column:
         for name in ("values", "missing_codes"):
             if name in fields:
                 fields = {**fields, name: _texts(fields[name], f"{name} of a column")}
-        if (range_ := fields.get("usual")) is not None:
+        if (range_ := fields.get("typical_range")) is not None:
             if not isinstance(range_, list) or len(range_) != 2:
-                raise ValueError(f"usual of a column must be a list of two values, got {range_!a:.60}. Correct it.")
-            fields = {**fields, "usual": tuple(range_)}
+                raise ValueError(
+                    f"typical_range of a column must be a list of two values, got {range_!a:.60}. Correct it."
+                )
+            fields = {**fields, "typical_range": tuple(range_)}
         return _build(cls, fields, "A column of the declaration")
 
     def _kind(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _COLUMN if name not in ("name", "reason", "usual")}
+        return {name: getattr(self, name) for name in _COLUMN if name not in ("name", "reason", "typical_range")}
 
 
 def _of_python(value: Any) -> Any:
@@ -463,14 +471,14 @@ class Declaration:
 
 def row_bound_fraction(columns: Sequence[Column]) -> float:
     """Return the row bound that follows from what most people have, as a fraction of the longest possible row."""
-    if all(column.usual is None for column in columns):
+    if all(column.typical_range is None for column in columns):
         return 1.0
-    return typical_ranges.row_bound_fraction([(column.of_kind(), column.usual) for column in columns])
+    return typical_ranges.row_bound_fraction([(column.of_kind(), column.typical_range) for column in columns])
 
 
 def row_bound_search(columns: Sequence[Column]) -> bool:
     """Return whether a search for the row bound is likely to pay: ten numbers or more, with limits and no habits."""
-    limits = all(column.usual is None and column.kind in (NUMBER, INTEGER) for column in columns)
+    limits = all(column.typical_range is None and column.kind in (NUMBER, INTEGER) for column in columns)
     return limits and len(columns) >= FEWEST_COLUMNS
 
 

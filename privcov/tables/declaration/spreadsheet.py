@@ -85,14 +85,16 @@ def columns_of(text: str, decimal: str = ".") -> tuple[Column, ...]:
         kind = kind_fields(kind_text, f"Line {line:,} of the columns")
         ends = range_in(cell.get("typical", ""), kind)
         limits: dict[str, Any] = {what: cell.get(what, "") or None for what in ("low", "high")}
-        limits["usual" if ends else "typical"] = ends or cell.get("typical", "") or None
+        limits["typical_range" if ends else "typical"] = ends or cell.get("typical", "") or None
         if kind["kind"] in _NUMERIC:
 
             def number(text: str | None, field: str, line: int = line) -> float | None:
                 return _number(text or "", field, line, decimal)
 
             limits = {
-                what: tuple(number(end, "typical") for end in ends) if what == "usual" and ends else number(text, what)
+                what: tuple(number(end, "typical") for end in ends)
+                if what == "typical_range" and ends
+                else number(text, what)
                 for what, text in limits.items()
             }
         codes = tuple(_parts(cell.get("codes", "")))
@@ -119,7 +121,7 @@ def text_of(columns: Iterable[Column], separator: str = "\t", decimal: str = "."
     writer = csv.writer(out, delimiter=separator, lineterminator="\n")
     writer.writerow(HEADINGS)
     for column in columns:
-        limits = [column.low, column.high, *(column.usual or [column.typical])]
+        limits = [column.low, column.high, *(column.typical_range or [column.typical])]
         if column.kind in _NUMERIC:
             limits = [None if x is None else repr(float(x)).replace(".", decimal) for x in limits]
         low, high, *typical = ("" if x is None else str(x) for x in limits)

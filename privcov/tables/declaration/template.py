@@ -65,7 +65,7 @@ def template(header: Header, declared: Iterable[Column] = ()) -> str:
         "format": FORMAT,
         "name": header.name,
         "row_stands_for": "",
-        "columns": [column.to_dict() | {"usual": column.usual} for column in columns],
+        "columns": [column.to_dict() | {"typical_range": column.typical_range} for column in columns],
         "row_bound_fraction": None,
         "row_bound_search": None,
         "person": "",

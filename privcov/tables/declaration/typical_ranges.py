@@ -126,7 +126,7 @@ def _completed(fields: dict[str, Any], usual: tuple[Any, Any]) -> dict[str, Any]
         entries["typical"] = entries["values"][round(middle) - 1]
     if entries["weight"] == 1:
         entries["weight"] = min(float(f"{1 / math.sqrt(spread(Kind(**entries), usual)):.2g}"), MAX_DERIVED_WEIGHT)
-    return {"usual": usual} | {name: entries[name] for name in ("low", "high", "typical", "weight")}
+    return {"typical_range": usual} | {name: entries[name] for name in ("low", "high", "typical", "weight")}
 
 
 def spread(kind: Kind, usual: tuple[Any, Any]) -> float:
