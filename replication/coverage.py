@@ -144,7 +144,7 @@ GROUPED = (2, 3)  # the columns of two values that make groups
 MISSING = (0.05, 0.1, 0.2, 0.3)  # share of the cells of each column that are missing
 BY_ENTRY = ("means", "variances", "covariances", "correlations")  # answers without a joint law of all entries
 BINARY, BY = 2, [0, 1, 3]  # a response of two values, and its regressors
-_PARTS = ("estimate", "low", "high", "reason")
+_PARTS = ("estimate", "low", "high", "reason_code")
 PRESETS = {"quick": (QUICK, 2_000), "full": (FULL, 4_000)}
 
 

@@ -12,7 +12,7 @@ covariance is the second moment less p m m' for every mean. A noisy square has t
 about its mean tau^2 I, so a mean that is not visible is better left out. Along the eigenvectors P of the noisy second
 moment that leave its noise the mean is kept, and tau^2 P P' is added. The rest is shortened by the factor of James and
 Stein (1961), with the d - r dimensions that remain; with q that factor, the formula above holds with r + q^2 (d - r)
-for d. What shortening leaves of a mean in the covariance, |m|^2 - q^2 |v|^2 for the rest v, would look like a signal:
+for d and the shortened m, whose error moves the square. What shortening leaves of a mean in the covariance, |m|^2 - q^2 |v|^2 for the rest v, would look like a signal:
 with |m|^2 one standard deviation above its estimate, its square is added to what is taken for noise.
 """
 
@@ -179,11 +179,12 @@ class Centred:
 class _MeanNoise(NamedTuple):
     """What one subtracted mean does to the covariance and to its noise; letters as in the docstring of the module.
 
-    square: what is subtracted, p (m m' - tau^2 P P'). per_entry: variance that the noisy square adds to an entry, as an
-    isotropic matrix would. along, across, together, trace: as of `BlockNoise`, the first three before their roots.
-    residual: square of what shortening may leave of the mean.
+    mean: m, shortened. square: what is subtracted, p (m m' - tau^2 P P'). per_entry: variance that the noisy square
+    adds to an entry, as an isotropic matrix would. along, across, together, trace: as of `BlockNoise`, the first three
+    before their roots. residual: square of what shortening may leave of the mean.
     """
 
+    mean: np.ndarray
     square: np.ndarray
     per_entry: float
     along: float
@@ -211,6 +212,7 @@ def centred(noisy_moment: NoisyMoment) -> Centred:
     for j, (mean, share, tau) in enumerate(zip(means, shares, taus, strict=True)):
         axes[j] = share * tau * mean
         effect = _shorten_mean(mean, share, tau, signal_axes)
+        means[j] = effect.mean
         covariance -= effect.square
         rest += d * (d - 1) * effect.per_entry
         own = own + 2 * effect.per_entry
@@ -228,7 +230,7 @@ def centred(noisy_moment: NoisyMoment) -> Centred:
 
 
 def _shorten_mean(mean: np.ndarray, share: float, tau: float, signal_axes: np.ndarray) -> _MeanNoise:
-    """Shorten one noisy mean in place, and return the effect of subtracting its square.
+    """Shorten one noisy mean, and return it with the effect of subtracting its square.
 
     share: p, the fraction of the rows. tau: standard deviation of the noise on a coordinate of the mean. signal_axes:
     P, the eigenvectors along which a mean is kept.
@@ -240,15 +242,16 @@ def _shorten_mean(mean: np.ndarray, share: float, tau: float, signal_axes: np.nd
     other = mean - visible
     square = float(other @ other)
     factor = max(1 - max(d - kept - 2, 0) * tau**2 / square, 0.0) if square > 0 else 0.0
-    mean[:] = visible + factor * other  # in place, so `mean` below is the shortened one
-    size, free = max(float(mean @ mean) - d * tau**2, 0.0), kept + factor**2 * (d - kept)
+    shortened = visible + factor * other
+    size, free = max(float(shortened @ shortened) - d * tau**2, 0.0), kept + factor**2 * (d - kept)
     # Along a visible mean m the error e of its length adds 2 m (m'e) / |m| to one eigenvalue; beside it, m q e'.
     length, swing = float(visible @ visible), (2 * CLEAR * share * tau) ** 2
     # |m|^2 of the rest is at most u, one standard deviation up; shortening took q^2 |v|^2 of it.
     estimated = max(square - (d - kept) * tau**2, 0.0)
     most = estimated + tau * math.sqrt(4 * estimated + 2 * (d - kept) * tau**2)
     return _MeanNoise(
-        square=share * (np.outer(mean, mean) - tau**2 * (signal_axes @ signal_axes.T)),
+        mean=shortened,
+        square=share * (np.outer(shortened, shortened) - tau**2 * (signal_axes @ signal_axes.T)),
         per_entry=share**2 * tau**2 * (2 * size * (free + 1) + tau**2 * free * (free + 1)) / (d * (d + 1)),
         along=swing * length,
         across=(share * tau * factor) ** 2 * length * (d - kept),

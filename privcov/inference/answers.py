@@ -511,7 +511,7 @@ class ReleaseAnswers:
         }
         ends = [
             np.concatenate([getattr(found, end)[other_columns] for _, found, _ in parts])
-            for end in ("estimate", "low", "high", "reason")
+            for end in ("estimate", "low", "high", "reason_code")
         ]
         where = np.concatenate([start[other_columns] for _, _, start in parts])
         return self._frame(
