@@ -18,11 +18,11 @@ elif view.part() == "teach":
     from pages.lessons import teach
 
     with st.container(horizontal=True, key="lesson-chooser"):
-        teach.choose()
+        minutes = teach.choose()
     view.heading("Teach")
     if hosted.for_class() and not owner_token.is_open():  # it has the answers
         owner_token.ask()
     else:
-        teach.draw()
+        teach.draw(minutes)
 else:
     view.draw()

@@ -60,14 +60,9 @@ def refusal() -> str:
     """Return why this server takes no private file and opens no ledger, or ""."""
     if not is_reachable():
         return ""
-    if for_everybody():
-        return (
-            "This server is open to others, so it takes no confidential file and keeps no ledger: run PrivCov on "
-            "your own machine, which the rows do not leave."
-        )
     return (
         "This server can be reached from other machines, so it takes no confidential file and keeps no ledger. Run "
-        "PrivCov on your own machine."
+        "PrivCov on your own machine, which the rows do not leave."
     )
 
 

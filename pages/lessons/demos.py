@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.common import frame, show
+from pages.common import address, frame, show
 from pages.lessons import player
 from pages.lessons.lesson import Control, Screen, compute_once
 from privcov.attacks import demonstrations
@@ -16,7 +16,6 @@ from privcov.attacks.demonstrations_attack import CONFIDENCE, AttackResult
 from privcov.plots import demonstrations as pictures
 from privcov.plots.palette import DARK, LIGHT, Palette
 
-_CHOICE = "demo-choice"
 BY_KEY = {one.key: one for one in DEMONSTRATIONS}
 
 
@@ -95,19 +94,11 @@ GAME = (
 
 
 def _choose() -> Demonstration:
-    demo = BY_KEY.get(frame.page_setting("demo"), DEMONSTRATIONS[0])
-    if st.session_state.get(_CHOICE) != demo.key:
-        st.session_state[_CHOICE] = demo.key
-    st.pills(
-        "Demonstration",
-        list(BY_KEY),
-        format_func=lambda key: BY_KEY[key].title,
-        key=_CHOICE,
-        required=True,
-        label_visibility="collapsed",
-        on_change=lambda: frame.set_query(demo=st.session_state[_CHOICE], demo_lever=""),
-    )
-    return demo
+    key = address.bound(
+        st.pills, "Demonstration", list(BY_KEY), name="demo", default=DEMONSTRATIONS[0].key, key="demo-choice",
+        clears=("demo_lever",), format_func=lambda key: BY_KEY[key].title, required=True, label_visibility="collapsed",
+    )  # fmt: skip
+    return BY_KEY[key]
 
 
 def _text(value: float) -> str:

@@ -107,11 +107,10 @@ def draw(epsilon: float, screen: Screen) -> str:
     times, which = (ratio, "first") if ratio >= 1 else (1 / ratio, "second")
     most, right = math.exp(epsilon), show.chance(1 - pair.overlap / 2)
     return (
-        f"Mean product: {one:.4f} or {other:.4f}, {one - other:g} apart, the most that one row can change. The Laplace "
-        f"noise has scale {one - other:g}/epsilon = {plain(pair.scale)}.\n\n"
-        f"The release {plain(pair.release)} (dotted) is **{times:.3g} times** as likely from the {which} table, any "
-        f"release at most **e^epsilon = {most:.3g} times**. The curves have {show.percent(pair.overlap)} of their area "
-        f"in common, e^(-epsilon/2). The best guess is right in 1 minus half of it: **{right}**."
+        f"Mean product: {one:.4f} or {other:.4f}, {one - other:g} apart, the most that one row changes. Laplace noise "
+        f"of scale {one - other:g}/epsilon = {plain(pair.scale)}. The release {plain(pair.release)} (dotted) is "
+        f"**{times:.3g} times** as likely from the {which} table; at most **e^epsilon = {most:.3g}**. Area in common: "
+        f"e^(-epsilon/2) = {show.percent(pair.overlap)}; the best guess is right in 1 minus half of it: **{right}**."
     )
 
 

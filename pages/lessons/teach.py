@@ -8,16 +8,15 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from pages.common import frame, show
+from pages.common import address, frame, show
 from pages.lessons import sheets, site
 from pages.lessons.plan import SHEETS, Step, is_local, link, title
 from privcov.core import places
 
 
-def draw() -> None:
-    """Show the run sheet and the downloads. Settings of the page: ``minutes``."""
-    minutes = length()
-    base = _base()
+def draw(minutes: int) -> None:
+    """Show the run sheet of so many minutes, and the downloads."""
+    base = st.session_state.get("teach-base") or here()
     left, right = st.columns([2, 1], gap="large")
     with right:
         _link(link(base, SHEETS[minutes][0].number))
@@ -46,20 +45,6 @@ def draw() -> None:
         )
 
 
-def length() -> int:
-    """Return the length of the class that the address names."""
-    text = frame.page_setting("minutes", "20")
-    if text in map(str, SHEETS):
-        return int(text)
-    frame.leave_out("minutes", f"The run sheets take {', '.join(map(str, SHEETS))} minutes.")
-    return min(SHEETS)
-
-
-def _base() -> str:
-    """Return the address of this workbench, or the one that was typed."""
-    return st.session_state.get("teach-base") or here()
-
-
 def here() -> str:
     """Return the address of this workbench as the class has it, else as the browser has it, without the page."""
     parts, host = urlsplit(st.context.url or ""), st.get_option("browser.serverAddress")
@@ -69,22 +54,12 @@ def here() -> str:
     return f"{parts.scheme}://{parts.netloc}{path}" if parts.netloc else "http://127.0.0.1:8501"
 
 
-def choose() -> None:
-    """Show the choice of a run sheet."""
-    key, minutes = "teach-minutes", length()
-    if st.session_state["fresh_page"] or st.session_state.get(key) != minutes:
-        st.session_state[key] = minutes
-    st.segmented_control(
-        "Run sheet",
-        list(SHEETS),
-        key=key,
-        required=True,
-        label_visibility="collapsed",
-        format_func=lambda m: f"{m} minutes",
-        on_change=lambda: frame.set_query(
-            minutes="" if st.session_state[key] == min(SHEETS) else str(st.session_state[key])
-        ),
-    )
+def choose() -> int:
+    """Show the choice of a run sheet, and return its minutes."""
+    return address.bound(
+        st.segmented_control, "Run sheet", list(SHEETS), name="minutes", default=min(SHEETS), key="teach-minutes",
+        required=True, label_visibility="collapsed", format_func=lambda m: f"{m} minutes",
+    )  # fmt: skip
 
 
 def _step(step: Step, begins: int) -> None:

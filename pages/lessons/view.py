@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.common import frame, show
+from pages.common import address, frame, show
 from pages.lessons import player
 from pages.lessons.catalogue import LESSONS, NUMBERS, place
 
@@ -21,35 +21,17 @@ def look() -> None:
 
 def part() -> str:
     """Return the part of the page that the address names."""
-    part_name = frame.page_setting("part", "lessons")
-    if part_name not in PARTS:
-        frame.leave_out("part", f"The parts are {', '.join(PARTS)}.")
-        return "lessons"
-    return part_name
+    return address.settle("part", "lesson-part", address.one_of(list(PARTS)), "lessons")
 
 
 def heading(title: str) -> None:
     """Show the title and the parts of the page."""
-    current = part()
-    if st.session_state["fresh_page"] or st.session_state.get("lesson-part") != current:
-        st.session_state["lesson-part"] = current
     with st.container(horizontal=True, vertical_alignment="center", key="lesson-heading"):
         st.title(title)
-        st.segmented_control(
-            "Part",
-            list(PARTS),
-            key="lesson-part",
-            format_func=PARTS.__getitem__,
-            required=True,
-            label_visibility="collapsed",
-            on_change=_part_changed,
-            width="content",
-        )
-
-
-def _part_changed() -> None:
-    """Write the chosen part into the address."""
-    frame.set_query(part="" if st.session_state["lesson-part"] == "lessons" else st.session_state["lesson-part"])
+        address.bound(
+            st.segmented_control, "Part", list(PARTS), name="part", default="lessons", key="lesson-part",
+            format_func=PARTS.__getitem__, required=True, label_visibility="collapsed", width="content",
+        )  # fmt: skip
 
 
 def draw() -> None:
@@ -64,11 +46,7 @@ def draw() -> None:
 
 def _number() -> int:
     """Return the number of the lesson that the address names."""
-    text = frame.page_setting("lesson", "1")
-    if text in map(str, NUMBERS):
-        return int(text)
-    frame.leave_out("lesson", f"The lessons are 1 to {len(NUMBERS)}.")
-    return 1
+    return address.settle("lesson", "lesson-number", address.one_of(NUMBERS), NUMBERS[0])
 
 
 def _check_place(number: int) -> None:
@@ -78,30 +56,20 @@ def _check_place(number: int) -> None:
         frame.leave_out("lever", f"In lesson {place(number)} it is one of {', '.join(places)}.")
 
 
-def _go(number: int) -> None:
-    frame.set_query(lesson="" if number == 1 else str(number), lever="")
-
-
 def _step(by: int) -> None:
     """Go on from the lesson that the address names by now: quick keys may come together, before a run."""
-    at = NUMBERS.index(_number()) + by
-    _go(NUMBERS[min(max(at, 0), len(NUMBERS) - 1)])
+    number = NUMBERS[min(max(NUMBERS.index(_number()) + by, 0), len(NUMBERS) - 1)]
+    frame.set_query(lesson="" if number == NUMBERS[0] else str(number), lever="")
 
 
 def _chooser(number: int) -> None:
     """Show the row of buttons that chooses a lesson."""
-    if st.session_state["fresh_page"] or st.session_state.get("lesson-number") != number:
-        st.session_state["lesson-number"] = number
     with st.container(horizontal=True, vertical_alignment="center", key="lesson-chooser"):
         first, last = number == NUMBERS[0], number == NUMBERS[-1]
         st.button("Previous", key="lesson-previous", on_click=_step, args=(-1,), disabled=first)
-        st.segmented_control(
-            "Lesson",
-            NUMBERS,
-            key="lesson-number",
-            required=True,
-            on_change=lambda: _go(st.session_state["lesson-number"]),
-            label_visibility="collapsed",
+        address.bound(
+            st.segmented_control, "Lesson", NUMBERS, name="lesson", default=NUMBERS[0], key="lesson-number",
+            clears=("lever",), required=True, label_visibility="collapsed",
             format_func=lambda number: str(place(number)),
-        )
+        )  # fmt: skip
         st.button("Next", key="lesson-next", on_click=_step, args=(1,), disabled=last)

@@ -72,7 +72,7 @@ def section(palette: Palette) -> None:
         show_survival(read_results("curves_kept.csv", table))
     with other:
         _readings(read_results("readings.csv", table))
-    _leads_on(one)
+    st.code(f"python -m replication reproduce --preset full {one['table']}", language="bash")
 
 
 def _name(one: pd.Series) -> str:
@@ -241,8 +241,3 @@ def _readings(every: pd.DataFrame) -> None:
         "A fit was made with the printed numbers in view, so its agreement is weaker evidence than the agreement of a "
         "stated reading. A family shows its best member, or the best member for every pair of cells."
     )
-
-
-def _leads_on(one: pd.Series) -> None:
-    """Show how everything is computed again."""
-    st.code(f"python -m replication reproduce --preset full {one['table']}", language="bash")

@@ -12,8 +12,9 @@ covariance is the second moment less p m m' for every mean. A noisy square has t
 about its mean tau^2 I, so a mean that is not visible is better left out. Along the eigenvectors P of the noisy second
 moment that leave its noise the mean is kept, and tau^2 P P' is added. The rest is shortened by the factor of James and
 Stein (1961), with the d - r dimensions that remain; with q that factor, the formula above holds with r + q^2 (d - r)
-for d and the shortened m, whose error moves the square. What shortening leaves of a mean in the covariance, |m|^2 - q^2 |v|^2 for the rest v, would look like a signal:
-with |m|^2 one standard deviation above its estimate, its square is added to what is taken for noise.
+for d and the shortened m, whose error moves the square. What shortening leaves of a mean in the covariance, |m|^2 - q^2
+|v|^2 for the rest v, would look like a signal: with |m|^2 one standard deviation above its estimate, its square is
+added to what is taken for noise.
 """
 
 from __future__ import annotations

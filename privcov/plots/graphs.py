@@ -240,7 +240,8 @@ def roc(noisy: Rates, exact: Rates | None, own: Pen, palette: Palette) -> Pictur
 
     The last trace is the mark of one network; see `point_at`.
     """
-    curves = {name: roc_at(rates, GRID) for name, rates in _rates_by_name(noisy, exact).items()}
+    by_name = {OWN: noisy} | ({} if exact is None else {EXACT: exact})
+    curves = {name: roc_at(rates, GRID) for name, rates in by_name.items()}
     figure = _figure(curves, own, palette)
     words = "; ".join(f"{name} finds {_at_a_tenth(values)}" for name, values in curves.items())
     return Picture(figure, f"ROC curves of edge recovery: {words}.")
@@ -251,10 +252,6 @@ def point_at(picture: Picture, point: tuple[float, float] | None) -> Picture:
     mark = picture.figure.data[-1]
     mark.x, mark.y = ([None], [None]) if point is None else ([point[0]], [point[1]])
     return picture
-
-
-def _rates_by_name(noisy: Rates, exact: Rates | None) -> dict[str, Rates]:
-    return {OWN: noisy} | ({} if exact is None else {EXACT: exact})
 
 
 def _figure(curves: dict[str, np.ndarray], own: Pen, palette: Palette) -> go.Figure:

@@ -27,14 +27,9 @@ from privcov.studies.store import Store
 from privcov.tables.dataset import Dataset
 from privcov.tables.private_dataset import RELEASE_PRIVATE, PrivateDataset
 
-
-def _metrics() -> tuple[str, ...]:
-    return tuple(
-        f"{prefix}{norm}-to-{against}" for prefix in ("relative-", "") for norm in NORMS for against in REFERENCES
-    )
-
-
-METRICS = _metrics()
+METRICS = tuple(
+    f"{prefix}{norm}-to-{against}" for prefix in ("relative-", "") for norm in NORMS for against in REFERENCES
+)
 CLASSIFICATION = classification.METRICS
 MAX_REPLICATES, MAX_BOUND = 1_000_000, 1e100
 OnCell = Callable[[int, int, Cell], None]  # progress: how many are done, of how many, and the last one

@@ -500,7 +500,8 @@ def test_a_codebook_fills_every_field_of_the_form(name):
     press(calm(at.run()), "Declare")
     assert own.declared is not None, [e.value for e in at.error]
     age, weight, dose = own.declared.columns
-    assert (age.kind, age.low, age.high, age.usual, age.missing_codes) == ("integer", 0, 120, (20, 70), ("-9", "999"))
+    assert (age.kind, age.low, age.high, age.typical_range) == ("integer", 0, 120, (20, 70))
+    assert age.missing_codes == ("-9", "999")
     assert (weight.kind, weight.low, weight.high, weight.reason) == ("number", 30, 200, "the scale ends there")
     assert (dose.kind, dose.values) == ("yes-no", ("0", "1"))
 

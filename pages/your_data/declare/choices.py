@@ -33,16 +33,12 @@ def missing() -> float:
 def lines(declaration: Declaration) -> list[dict]:
     """Return a line for each rule for missing cells, with and without the declared row bound."""
     rules = [rule for rule in _RULES if rule != "drop-row" or not declaration.n_public]
-    cases = {f"Missing cells: {_RULES[rule]}": _under(declaration, rule) for rule in rules}
+    cases = {f"Missing cells: {_RULES[rule]}": dataclasses.replace(declaration, missing=rule) for rule in rules}
     if declaration.row_bound is None:
         for fraction in sorted({declaration.row_bound_fraction, 1.0}):
             word = f"{fraction:g} of the longest row" if fraction < 1 else "no row shortened"
             cases[f"Row bound: {word}"] = dataclasses.replace(declaration, row_bound_fraction=fraction)
     return [_line(words, case) for words, case in cases.items()]
-
-
-def _under(declaration: Declaration, rule: str) -> Declaration:
-    return dataclasses.replace(declaration, missing=rule)
 
 
 def _line(words: str, declaration: Declaration) -> dict:

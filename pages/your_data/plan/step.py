@@ -18,8 +18,6 @@ from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP, with_level
 from privcov.core.words import percent, plain, to_powers
 from privcov.plots import intervals
-from privcov.plots.look import Picture
-from privcov.plots.palette import Palette
 from privcov.steward.example_rows import ExampleRows
 from privcov.steward.preview import Preview, smallest_level
 from privcov.tables.public_facts import PublicFacts
@@ -148,14 +146,11 @@ def _how_to_read(plan: Preview, facts: PublicFacts, guarantees: list[Guarantee])
 
 
 def _curves(plans: list[Preview]) -> None:
+    """Show the chance to see a correlation under each plan."""
     st.header("Which correlations survive")
-    show.picture(_chances(plans, frame.palette()), "own-chances")
-
-
-def _chances(plans: list[Preview], palette: Palette) -> Picture:
-    """Return the picture of the chance to see a correlation under each plan."""
     series = [(to_powers(str(p.guarantee)), np.array([p.survives(r) for r in _STRENGTHS])) for p in plans]
-    return intervals.chances(_STRENGTHS, series, palette, x_title="Correlation of a pair")
+    picture = intervals.chances(_STRENGTHS, series, frame.palette(), x_title="Correlation of a pair")
+    show.picture(picture, "own-chances")
 
 
 # --- beside the plan: which level ---------------------------------------------------------------------------

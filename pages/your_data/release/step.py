@@ -13,7 +13,7 @@ from pages.common import fields, frame, show
 from pages.your_data.release import check
 from pages.your_data.state import drop, go_on, keep, open_ledger, owner_session, rows
 from pages.your_data.wording import attacker, facts_of
-from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP, to_dict
+from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP, level_of, to_dict
 from privcov.core.words import to_powers
 from privcov.estimators.base import METHODS
 from privcov.ledger import Account, Entry, Ledger, LedgerError, cost_of
@@ -56,7 +56,7 @@ def section() -> None:
     if account.limit is None:
         return
     guarantee = session.guarantee
-    after = _after(account, guarantee)
+    after = Account(account.name, account.limit, (*account.costs, cost_of(guarantee)))
     facts = facts_of(session.declared, 1000)
     usual = usual_request(facts, guarantee, search=session.declared.row_bound_search)
     method = usual.method.card
@@ -105,10 +105,6 @@ def section() -> None:
         session.problem = ""
 
 
-def _after(account: Account, guarantee: Guarantee) -> Account:
-    return Account(account.name, account.limit, (*account.costs, cost_of(guarantee)))
-
-
 def _limit(ledger: Ledger, account: Account, guarantee: Guarantee) -> None:
     """Show the form that sets the limit of all releases."""
     title = "Set a limit for all releases of these people" if account.limit is None else "Change the limit"
@@ -132,7 +128,7 @@ def _limit(ledger: Ledger, account: Account, guarantee: Guarantee) -> None:
             min_value=1e-4,
             max_value=1000.0,
             format="%g",
-            **keep(f"limit-{level_name}", _level(guarantee) if kind == guarantee.kind else None),
+            **keep(f"limit-{level_name}", level_of(guarantee) if kind == guarantee.kind else None),
         )
         power = None
         if kind == "approx":
@@ -156,14 +152,6 @@ def _limit(ledger: Ledger, account: Account, guarantee: Guarantee) -> None:
                 return
             drop("limit-reason")  # it is that of one change
             st.rerun()
-
-
-def _level(guarantee: Guarantee) -> float:
-    """Return the rho or epsilon of a guarantee that was picked on Plan."""
-    if isinstance(guarantee, ZCDP):
-        return guarantee.rho
-    assert isinstance(guarantee, PureDP | ApproxDP)  # Plan offers no other kind
-    return guarantee.epsilon
 
 
 @st.dialog("Release once")
