@@ -130,7 +130,7 @@ LEVERS = (
     Lever("Spectra, d = 100", "/Spectra?kind=zcdp&data.d=100&data.n=20000", "Rho"),
     Lever("Trade-offs, epsilon", "/Trade_offs", "Epsilon"),
     Lever("Your data, plan", "/Your_data", "Usual deviation", CHART, plan),
-    Lever("Lessons", "/Lessons?lesson=3", ""),
+    Lever("Lessons", "/Lessons?lesson=3", "", ".pl-box"),
     Lever("Privacy audit, disclosure", "/Privacy_audit", "Belief before", CHART, tab("What an attacker learns")),
 )
 

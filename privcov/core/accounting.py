@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
@@ -386,6 +387,7 @@ def split_mixed(guarantee: Guarantee, **weights: float) -> dict[str, BudgetShare
     return split(guarantee, **weights)
 
 
+@lru_cache(maxsize=1024)
 def approx_to_zcdp(epsilon: float, delta: float) -> float:
     """Return the largest rho whose zCDP implies (epsilon, delta)-DP by the tight conversion, rounded down."""
     epsilon = checks.positive("epsilon", epsilon)

@@ -186,27 +186,6 @@ class ReleaseAnswers:
         """
         return self._by_pair("correlations", entries.correlations(self._moments, self.level, self._third), rate=rate)
 
-    def correlation_table(self) -> pd.DataFrame:
-        """Return the correlations as a square table of estimate, ci_low and ci_high.
-
-        Returns
-        -------
-        DataFrame
-            Index: columns of the release. Columns: (column, "estimate" | "ci_low" | "ci_high").
-        """
-        import pandas as pd
-
-        pairs, names = self.correlations(), pd.Index(self.columns, name="column")
-        i, j = np.triu_indices(len(names), 1)
-        square = {}
-        for end in ("estimate", "ci_low", "ci_high"):
-            whole = np.eye(len(names))
-            whole[i, j] = whole[j, i] = pairs[end]
-            square[end] = pd.DataFrame(whole, index=names, columns=names)
-        table = pd.concat(square, axis=1).swaplevel(axis=1)
-        order = pd.MultiIndex.from_product([names, list(square)])
-        return table.reindex(columns=order)
-
     @checks.explain_arguments
     def partial_correlations(
         self, rate: float = FALSE_DISCOVERIES, given: str | Sequence[str] | None = None

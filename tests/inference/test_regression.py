@@ -77,17 +77,6 @@ def test_partial_correlations_given_some_columns_are_those_of_the_residuals():
         found.partial_correlations(given="z")
 
 
-def test_correlations_as_one_wide_table():
-    found = answers(0.5)
-    table, pairs = found.correlation_table(), found.correlations()
-    assert table.shape == (4, 12)
-    for line in pairs.itertuples():
-        for end in ("estimate", "ci_low", "ci_high"):
-            assert table.loc[line.first, (line.second, end)] == getattr(line, end)
-            assert table.loc[line.second, (line.first, end)] == getattr(line, end)
-    assert (table["a"].loc["a"] == 1).all()
-
-
 def test_what_is_missing_for_a_prediction_is_named():
     with pytest.raises(ValueError, match="at has no column 'c'"):
         answers(0.5).predict("y", {"a": 1.0}, on=["a", "c"])
