@@ -64,10 +64,10 @@ class Question:
     fraction: float = 0.0  # row bound over the longest row; 0 for what follows from the declaration
     skew: float = 0.0
 
-    def answer(self, releases: int | None = None) -> Expectation:
-        """Return the expectation that answers the question; the number of releases is for a known level and n."""
+    def answer(self) -> Expectation:
+        """Return the expectation that answers the question."""
         if self.unknown == ERROR:
-            return self.at(level_of(self.guarantee), releases)
+            return self.at(level_of(self.guarantee))
         least = (
             least_level(self.target_error, self.n, self.d, self.guarantee, **self.supposed)
             if self.unknown == LEVEL
@@ -174,7 +174,7 @@ def _steps(question: Question, stop: threading.Event) -> Steps:
     expectation = question.answer()
     yield {"answer": expectation}
     yield {"wider": question.wider(expectation) if _is_floor(expectation) else None}
-    yield {"skewed": question.with_skew().answer(question.few)}
+    yield {"skewed": question.with_skew().answer()}
     for value in question.axis():
         if not stop.is_set():
             yield {"point": (float(value), question.at(value, question.few))}

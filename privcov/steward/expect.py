@@ -41,7 +41,9 @@ from privcov.tables.public_facts import MAX_FILE_ROWS, PublicFacts
 ENDS = {"zcdp": (1e-5, 10.0), "approx": (0.01, 20.0), "pure": (0.01, 20.0)}  # levels that are searched
 FEWEST_ROWS, MAX_ROWS = 10, 10**8  # that are searched
 _TABLES = 5
-_MOST, _WORK = 50, 400_000  # releases, where their number is not given: _WORK / d^2, at least two of each table
+# Releases where their number is not given: two of each table at least, more until the mean is known this well (relative
+# standard error between releases), _MOST or _WORK / d^2 of them at most.
+_MOST, _WORK, _WELL = 50, 400_000, 0.02
 _CELLS = 800_000  # of a table that is drawn, at least ROWS rows
 _NEAR = 0.01  # relative, of a level or a number of rows that is searched for
 _ROUGH, _AROUND = 2 * _TABLES, 0.3  # releases of a first search, and how far on both sides the slope is taken
@@ -177,8 +179,8 @@ def expect(
     target : {"sample", "population"}
         What the errors are to, and what ``auto-cov`` estimates: the covariance of the rows, or the one behind them.
     releases : int or None
-        Number of simulated releases, from 2, rounded up to a multiple of the five tables. None: about as many as a
-        second allows.
+        Number of simulated releases, from 2, rounded up to a multiple of the five tables. None: from 10 to 50, until
+        the standard error of the mean between releases is 2 % of it.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
         Seed of the invented rows and of the noise; None draws fresh ones.
 
@@ -225,19 +227,17 @@ def expect(
     else:
         law = request.noise(n)
     count = max(10, min(_MOST, _WORK // d**2)) if releases is None else checks.whole("releases", releases, 2, 10_000)
-    per = math.ceil(count / _TABLES)
     tables = _tables(d, spread, row_bound_fraction, invention, seed)
     sampling = float(np.mean([table.sampling_error(n) for table in tables]))
     if target == "population":
         population = invention.covariance(d) * (spread or 1.0) ** 2 / facts.scale[0] ** 2
         tables = [dataclasses.replace(table, covariance=population) for table in tables]
     with _one_blas_thread():
-        results = [
-            _release_errors(request, table, law, range(per * j, per * (j + 1)), seed) for j, table in enumerate(tables)
-        ]
-    errors, squares = (np.concatenate(part) for part in zip(*results, strict=True))
-    means = [one.mean() for one, _ in results]
-    low, high = (float(q) for q in np.quantile(errors, (0.05, 0.95)))
+        by_table, squares = _release_errors(
+            request, tables, law, seed, math.ceil(count / _TABLES), fixed=bool(releases)
+        )
+    errors, means = by_table.ravel(), by_table.mean(axis=0)
+    low, high = (float(q) for q in np.quantile(errors, (0.05, 0.95), method="median_unbiased"))
     return Expectation(
         n,
         d,
@@ -373,21 +373,28 @@ def _table(d: int, spread: float | None, fraction: float | None, invention: Inve
 
 
 def _release_errors(
-    request: PrivateRequest, table: _Table, law: NoiseDistribution, repeats: range, seed: int
+    request: PrivateRequest, tables: list[_Table], law: NoiseDistribution, seed: int, rounds: int, *, fixed: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the errors of simulated releases of one table, and the mean squared errors of their correlations."""
-    facts, off = request.input.facts, ~np.eye(len(table.covariance), dtype=bool)
+    """Return the errors of simulated releases, a row for each round through the tables, and of their correlations.
+
+    Unless the number of rounds is ``fixed``, they end when the mean is known well.
+    """
+    facts, off = request.input.facts, ~np.eye(request.input.facts.d, dtype=bool)
     assert facts.n is not None, "the number of rows is public"
-    release = simulated_release(request, law, facts.n)
-    true, floor = correlation(table.covariance, floor=1e-12), law.diagonal_std * facts.row_bound**2
+    release, floor = simulated_release(request, law, facts.n), law.diagonal_std * facts.row_bound**2
     edge = np.append(np.ones(facts.d), planned_anchor(facts, law.shape))
-    exact = table.moment * np.outer(edge, edge)
-    errors, squares = np.empty(len(repeats)), np.zeros(len(repeats))
-    for k, repeat in enumerate(repeats):
-        estimate = release(exact + law.draw(stream(seed, "noise", repeat, "plan", "twin")), None)
-        errors[k] = table.error_of(estimate)
-        if off.any():
-            squares[k] = float(np.mean((correlation(estimate, floor=floor) - true)[off] ** 2))
+    true = [correlation(table.covariance, floor=1e-12) for table in tables]
+    errors, squares = np.empty((rounds, len(tables))), np.zeros((rounds, len(tables)))
+    for k in range(rounds):
+        for j, table in enumerate(tables):
+            noise = law.draw(stream(seed, "noise", k * len(tables) + j, "plan", "twin"))
+            estimate = release(table.moment * np.outer(edge, edge) + noise, None)
+            errors[k, j] = table.error_of(estimate)
+            if off.any():
+                squares[k, j] = float(np.mean((correlation(estimate, floor=floor) - true[j])[off] ** 2))
+        made = errors[: k + 1]
+        if k and not fixed and made.var(axis=0, ddof=1).mean() <= made.size * (_WELL * made.mean()) ** 2:
+            return made, squares[: k + 1]
     return errors, squares
 
 
