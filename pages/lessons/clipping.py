@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from pages.common import show
 from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, compute_once, study
 from pages.lessons.simulated import SEED, guarantee, simulate
@@ -14,11 +16,15 @@ from privcov.core.words import plain
 from privcov.measurements.clipping import share_clipped
 from privcov.measurements.moment import clipped_moment
 from privcov.metrics.errors import error, matrix_norm, reference_matrix
-from privcov.plots.lessons import over_control
+from privcov.plots.lessons import dots, line, over_control
+from privcov.plots.look import Picture, pen
+from privcov.plots.look import draw as figure
+from privcov.plots.palette import Palette
 from privcov.releases.public import release
 
 MULTIPLES = tuple(round(2 ** (k / 4), 6) for k in range(-12, 6))
 RHO, N = 0.02, 2_000
+SHOWN, ASPECT = 40, 2.7  # rows that are drawn, and how much wider than high their picture is
 DATA: dict[str, Any] = {"n": N, "d": 10, "family": "t5"}
 
 
@@ -68,6 +74,33 @@ def clipped(multiples: tuple[float, ...], n: int = N, seed: int = SEED) -> tuple
     return tuple(results)
 
 
+def shortening(multiple: float, palette: Palette) -> Picture:
+    """Return the picture of some rows, each as far from the centre as it is long, and of what R leaves of it."""
+    data = simulate("ar1-covariance", **DATA)
+    rows, bound = np.asarray(data.rows)[:SHOWN], data.row_bound * multiple
+    lengths = np.linalg.norm(rows, axis=1)
+    ways = rows[:, :2] / np.linalg.norm(rows[:, :2], axis=1, keepdims=True)
+    longer = lengths > bound
+    ends = np.minimum(lengths, bound)[:, None] * ways
+    full = lengths[:, None] * ways
+    cut = np.full((3 * int(longer.sum()), 2), np.nan)  # a gap after each line
+    cut[0::3], cut[1::3] = full[longer], ends[longer]
+    angles = np.linspace(0, 2 * np.pi, 73)
+    half = 1.05 * float(max(lengths.max(), bound))
+    quiet = {"color": palette.quiet, "width": 1}
+    traces = [
+        line(
+            bound * np.cos(angles), bound * np.sin(angles), "R", {"color": palette.ink, "width": 1.6}, hoverinfo="skip"
+        ),
+        line(cut[:, 0], cut[:, 1], "cut off", quiet),
+        dots(ends[:, 0], ends[:, 1], "rows", "", pen(0, palette).marker(5)),
+    ]
+    y: dict[str, Any] = {"visible": False, "range": [-half, half]}
+    x = y | {"range": [-ASPECT * half, ASPECT * half]}
+    chart = figure(traces, palette, height=None, showlegend=False, x=x, y=y, margin=dict.fromkeys("lrtb", 2))
+    return Picture(chart, f"{SHOWN} rows by length about a centre; {int(longer.sum())} are shortened to the circle R.")
+
+
 def best_bound(results: tuple[Clipped, ...]) -> Clipped:
     """Return the result with the smallest error. It reads the rows: for simulated data only."""
     return min(results, key=lambda one: one.total)
@@ -78,13 +111,15 @@ def draw(multiple: float, screen: Screen) -> str:
     few = compute_once(clipped, MULTIPLES, N, screen.seed)
     here = next(one for one in few if one.multiple == multiple)
     best = best_bound(few)
-    screen.tag("Simulated", f"rows of Student's t with 5 degrees of freedom, n = {N:,}, {guarantee(RHO)}")
+    shown = f"{SHOWN} drawn by the length of their rows (Student's t)"
+    screen.tag("Simulated", f"{N:,} pupils, {shown}, {guarantee(RHO)}")
     names = {"bias": "bias by clipping", "privacy noise": "privacy noise", "gaussian-cov": "error of the release"}
     picture = over_control(
         [(one.row_bound, (one.bias, one.noise, one.total)) for one in few], names, screen.palette, x="R",
         x_label="Row bound R", y_label="Relative error against the sample", references=[("zero matrix", 1)],
         mark=here.row_bound,
     )  # fmt: skip
+    screen.put(shortening(multiple, screen.palette), "low-rows")
     screen.put(picture, "large-clipping")
     return (
         f"R = {plain(here.row_bound)} shortens {show.percent(here.share)} of the rows: bias "

@@ -60,7 +60,7 @@ def of_width(d: int, seed: int = SEED) -> Wide:
 def draw(d: int, screen: Screen) -> str:
     """Show the truth and both releases, and the errors against d."""
     result, palette = compute_once(of_width, d, screen.seed), screen.palette
-    screen.tag("Simulated", f"{N:,} rows for every d, {guarantee(RHO)}")
+    screen.tag("Simulated", f"{N:,} pupils for every d, {guarantee(RHO)}")
     three = [("truth", result.truth), ("every entry", result.dense), ("large entries", result.sparse)]
     screen.put(panels(three, colour_limit(result.truth), palette), "three-wide")
     names = {DENSE: "every entry", SPARSE: "large entries", "sample": "sample, not private"}
@@ -81,7 +81,7 @@ def draw(d: int, screen: Screen) -> str:
 LESSON = Lesson(
     title="Why columns hurt and sparsity helps",
     aim=(
-        "More columns, the same people and guarantee. Only columns at most two places apart are correlated. Two "
+        "A longer questionnaire for the same pupils. Only questions at most two places apart are correlated. Two "
         "answers from one noisy matrix: every entry, or large entries, with zeros for the others. "
         "Teal is above zero, orange below."
     ),

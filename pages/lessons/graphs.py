@@ -9,15 +9,15 @@ import numpy as np
 
 from pages.common.study import Study
 from pages.lessons.lesson import GRAPHS, Control, Lesson, Option, Screen, compute_once
-from pages.lessons.simulated import SEED, guarantee, simulate
+from pages.lessons.simulated import SCHOOL, SEED, guarantee, simulate
 from privcov.core.guarantees import ZCDP
 from privcov.core.words import percent
 from privcov.metrics.graphs import edges, without_noise_at
 from privcov.plots.graphs import against_reference, network, positions
 from privcov.releases.public import release
 
-RHO = 0.1
-DATA: dict[str, Any] = {"n": 2_000, "d": 16, "rho": 0.0}
+RHO = 0.05
+DATA: dict[str, Any] = {"n": 2_000, "d": len(SCHOOL), "rho": 0.0}
 METHOD = "glasso-gaussian"
 
 
@@ -55,13 +55,13 @@ def false_edges(position: int, seed: int = SEED) -> FalseEdges:
     fit = rel.path[position]
     assert fit.precision is not None  # every lambda of this path has an answer
     exact = edges(without_noise_at(rel, data, fit.lam))
-    return FalseEdges(edges(fit.precision), exact, fit.lam, fit.lam / rel.path[0].lam, data.columns)
+    return FalseEdges(edges(fit.precision), exact, fit.lam, fit.lam / rel.path[0].lam, SCHOOL)
 
 
 def draw(position: int, screen: Screen) -> str:
     """Show the graphs with and without privacy noise."""
     result = compute_once(false_edges, position, screen.seed)
-    screen.tag("Simulated", f"{DATA['n']:,} rows, {DATA['d']} independent columns, {guarantee(RHO)}")
+    screen.tag("Simulated", f"{DATA['n']:,} pupils, each column shuffled by itself, {guarantee(RHO)}")
     place, truth = positions(None, DATA["d"]), np.zeros_like(result.exact)
     graphs = [("Private release", result.released, "graph-released"), ("No privacy noise", result.exact, "graph-exact")]
     pictures = []
@@ -81,8 +81,8 @@ def draw(position: int, screen: Screen) -> str:
 LESSON = Lesson(
     title="Graphs from noise",
     aim=(
-        "These columns are independent: the true graph has **no edge**. A small penalty still draws some, with "
-        "or without privacy noise."
+        "Every column of the school was shuffled by itself, so none depends on another: the true graph has "
+        "**no edge**. A small penalty still draws some, with or without privacy noise."
     ),
     control=Control(
         "Penalty lambda, step along the path",

@@ -184,7 +184,7 @@ def draw(rho: float, screen: Screen) -> str:
     """Draw the two tables' matrices, the first release, and a hundred rounds of the optimal attacker."""
     seed, palette = usual_seed(rho), screen.palette
     first, second = exact_moments()
-    screen.tag("Simulated", f"an earlier game, {guarantee(rho)}; A and B differ in the mean squares of x1 and x2")
+    screen.tag("Simulated", f"an earlier game, {guarantee(rho)}; A and B differ in the mean squares of sleep and marks")
     three = [("A, exact", first), ("B, exact", second), ("round 1", play(rho, seed, 1).release)]
     screen.put(panels(three, float(abs(first).max()), palette), "three-guess")
     screen.put(running_scores(optimal_rounds(rho, seed), limit(rho), palette), "curve-scores")
@@ -199,8 +199,8 @@ def draw(rho: float, screen: Screen) -> str:
 LESSON = Lesson(
     title="Guess the neighbour",
     aim=(
-        "Tables A and B differ in one row. A coin picks one, you see its release. **Which was it?** Teal is above "
-        "zero, orange below."
+        "The school's tables A and B differ in one pupil. A coin picks one, you see its release. **Which was it?** "
+        "Teal is above zero, orange below."
     ),
     control=Control(
         "Rho",

@@ -234,7 +234,7 @@ function vote(game, place, limit) {
   };
   const deal = () => {
     paint(seen[2], toss());
-    said.textContent = `Which table is the release closer to, in the mean squares of x1 and x2? Vote. ${scores()}`;
+    said.textContent = `Which table is the release closer to, in the mean squares of sleep and marks? Vote. ${scores()}`;
     voting(true);
   };
   const cast = (k) => {

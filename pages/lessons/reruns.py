@@ -83,7 +83,7 @@ def draw(k: int, screen: Screen) -> str:
     """Show the exact matrix, one run and the average; the error against k."""
     every, palette = compute_once(reruns, RUNS, screen.seed), screen.palette
     result = next(one for one in every if one.k == k)
-    screen.tag("Simulated", f"each run {RHO:g}-zCDP, the same {DATA['n']:,} rows")
+    screen.tag("Simulated", f"each run {RHO:g}-zCDP, the same {DATA['n']:,} pupils")
     three = [("exact, confidential", result.exact), ("one run", result.one), (f"average of {k:,}", result.average)]
     screen.put(panels(three, colour_limit(result.exact), palette), "three-reruns")
     names = {"average": "error of the average", "expected": "expected: 1/sqrt(k)"}
@@ -101,7 +101,7 @@ def draw(k: int, screen: Screen) -> str:
 LESSON = Lesson(
     title="What a re-run costs",
     aim=(
-        "The same rows released again and again, then averaged. The noise averages out, and with it the protection."
+        "The same pupils released again and again, then averaged. The noise averages out, and with it the protection."
         " Teal is above zero, orange below."
     ),
     control=Control("Number of runs", RUNS, 1, "released once", "released again and again", count),

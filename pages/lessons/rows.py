@@ -60,7 +60,7 @@ def draw(n: int, screen: Screen) -> str:
     result, palette = compute_once(of_many, n, screen.seed), screen.palette
     points = list(zip(NS, compute_once(standard_deviations, NS), strict=True))
     noise, sampling = dict(points)[n]
-    screen.tag("Simulated", f"Gaussian mechanism, {guarantee(RHO)}, {D} columns")
+    screen.tag("Simulated", f"{n:,} pupils, {D} columns; Gaussian mechanism, {guarantee(RHO)}")
     pair = [("without privacy", result.sample), ("released", result.released)]
     screen.put(panels(pair, colour_limit(result.sample), palette), "two-many")
     # The key "sample" gives the colour of the sample in the lesson on columns.
@@ -78,10 +78,10 @@ def draw(n: int, screen: Screen) -> str:
 LESSON = Lesson(
     title="Noise against n",
     aim=(
-        "The same guarantee for more people. Each entry has privacy noise and sampling error. Teal is above zero, "
+        "The same guarantee for more pupils. Each entry has privacy noise and sampling error. Teal is above zero, "
         "orange below."
     ),
-    control=Control("Rows n", NS, 1_000, "few people", "many people", count),
+    control=Control("Rows n", NS, 1_000, "one school", "a country", count),
     draw=draw,
     question="Ten times the rows, the same guarantee. The privacy noise on one entry",
     choices=(

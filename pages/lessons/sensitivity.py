@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, compute_once, study
-from pages.lessons.simulated import SEED
+from pages.lessons.simulated import SCHOOL, SEED
 from privcov.core.randomness import stream
 from privcov.core.words import plain
 from privcov.measurements import moment
+from privcov.measurements.clipping import clip_rows
 from privcov.metrics.errors import matrix_norm
-from privcov.plots.lessons import dots, line
+from privcov.plots.lessons import dots, line, panels
 from privcov.plots.look import Picture, pen, vline
 from privcov.plots.look import draw as figure
 from privcov.plots.palette import Palette, wash
@@ -26,9 +27,10 @@ ROWS, COLUMNS, PAIRS, STEPS = 10, 3, 60, 400
 class Changes:
     """Frobenius changes of the second moment: of each random pair, of the worst pair found, and the proved bound.
 
-    There are k ``bounds`` of rows; ``random`` is k x PAIRS.
+    There are k ``bounds`` of rows; ``random`` is k x PAIRS, and ``pair`` the worst pair of rows at bound 1.
     """
 
+    pair: np.ndarray
     bounds: np.ndarray
     random: np.ndarray
     worst: np.ndarray
@@ -46,6 +48,7 @@ def changes(bounds: tuple[float, ...]) -> Changes:
         if (change := _change(candidate, 1.0)) > largest:
             worst, largest = candidate, change
     return Changes(
+        clip_rows(worst, 1.0),
         np.array(bounds),
         np.array([[_change(r * pair, r) for pair in pairs] for r in bounds]),
         np.array([_change(r * worst, r) for r in bounds]),
@@ -109,22 +112,26 @@ def picture(result: Changes, palette: Palette, *, row_bound: float) -> Picture:
 
 
 def draw(bound: float, screen: Screen) -> str:
-    """Show every pair, the worst one and the proved bound."""
+    """Show the worst pair, and the changes of all pairs with the proved bound."""
     result = compute_once(changes, BOUNDS)
-    screen.tag("Simulated", f"tables of {ROWS} rows and {COLUMNS} columns; {PAIRS} random pairs")
+    screen.tag("Simulated", f"{ROWS} pupils, one of whom is exchanged; {PAIRS} random pairs of rows")
+    names = ("worst pair found: first table", "second table")
+    pair = [(name, bound * row[None]) for name, row in zip(names, result.pair, strict=True)]
+    screen.put(panels(pair, bound, screen.palette, columns=SCHOOL[:COLUMNS]), "table-worst")
     screen.put(picture(result, screen.palette, row_bound=bound), "large-changes")
     at = BOUNDS.index(bound)
     return (
-        f"Change at R = {bound:g}: worst found **{result.worst[at]:.4f}**, proved bound "
-        f"**{result.proved[at]:.4f}**, median random pair {np.median(result.random[at]):.3f}."
+        f"Change at R = {bound:g}: worst found **{result.worst[at]:.4f}**, proved bound sqrt(2) R²/{ROWS} = "
+        f"**{result.proved[at]:.4f}**, median random pair {np.median(result.random[at]):.3f}. The worst rows have "
+        "length R and a right angle."
     )
 
 
 LESSON = Lesson(
     title="Sensitivity of a covariance",
     aim=(
-        "Noise must hide the **largest** change of one row, here with a known mean. Each dot is a pair of rows; a "
-        "search without the proof looks for the worst."
+        "A pupil is exchanged, and the mean products of all columns move. Noise must hide the **largest** such change. "
+        "Each dot is a pair of rows; a search without the proof looks for the worst."
     ),
     control=Control("Row bound R", BOUNDS, 1.0, "short rows", "long rows"),
     draw=draw,

@@ -16,7 +16,11 @@ from privcov.plots.exports import svg
 from privcov.plots.look import Picture
 from privcov.plots.palette import BLACK, LIGHT, PAPER_RULE, WHITE, Palette
 
-_WIDTH, _HEIGHT = 640, 300  # pixels of a chart; matrices take the height that their cells need
+_WIDTH, _HEIGHT, _LOW = (
+    640,
+    300,
+    150,
+)  # pixels of a chart, and the height of one whose key begins with low-; matrices take the height that their cells need
 _GRAPH, _PAIR = 340, 300  # pixels of either side of a graph and of a small chart, two of which share a row
 _LINE = f'<div style="border-bottom: 1px solid {PAPER_RULE}; height: 1.5rem"></div>'
 _BOX = "\u2610 "
@@ -80,12 +84,11 @@ def figures() -> bytes:
     return zipped(files, zipfile.ZIP_DEFLATED)
 
 
-def picture_svg(picture: Picture, width: int = _WIDTH, palette: Palette = LIGHT) -> str:
+def picture_svg(picture: Picture, width: int = _WIDTH, palette: Palette = LIGHT, height: int = _HEIGHT) -> str:
     """Return a picture of a lesson as one <svg> element; two matrices are no larger than each of three."""
     pair = [trace.type for trace in picture.figure.data] == ["heatmap", "heatmap"]
-    return svg(
-        picture, width=min(2 * _WIDTH // 3, width) if pair else width, height=min(_HEIGHT, width), palette=palette
-    )
+    width = min(2 * _WIDTH // 3, width) if pair else width
+    return svg(picture, width=width, height=min(height, width), palette=palette)
 
 
 def words(text: str) -> str:
@@ -113,8 +116,11 @@ def in_rows(pictures: Sequence[tuple[str, str, Picture]], width: int = _WIDTH, p
         is_pair = name.startswith(("graph-", "chart-"))
         side = _GRAPH if width == _WIDTH else 9 * width // 16  # on a telephone two share the width
         side = _PAIR if name.startswith("chart-") else side
+        high = _LOW if name.startswith("low-") else _HEIGHT
         image = (
-            svg(picture, width=side, height=side, palette=palette) if is_pair else picture_svg(picture, width, palette)
+            svg(picture, width=side, height=side, palette=palette)
+            if is_pair
+            else picture_svg(picture, width, palette, high)
         )
         figure = f"<figure>{f'<b>{escape(heading)}</b>' if heading else ''}{image}</figure>"
         if is_pair and paired:

@@ -57,7 +57,7 @@ def shrunk(rho: float, seed: int = SEED) -> Shrunk:
 def draw(rho: float, screen: Screen) -> str:
     """Show the three spectra."""
     result = compute_once(shrunk, rho, screen.seed)
-    screen.tag("Simulated", f"{DATA['n']:,} rows, {DATA['d']} columns, {guarantee(rho)}")
+    screen.tag("Simulated", f"{DATA['n']:,} pupils, {DATA['d']} questions, {guarantee(rho)}")
     series = [("Truth", result.truth), ("Noisy", result.noisy), ("Shrunk", result.shrunk)]
     unit = "in squared units of the data"
     picture = spectrum(series, result.edge, screen.palette, unit=unit, height=None)
@@ -73,7 +73,10 @@ def draw(rho: float, screen: Screen) -> str:
 
 LESSON = Lesson(
     title="Shrinkage of the spectrum",
-    aim=("Each noisy entry is right on average, but noise pushes eigenvalues apart. Pulling them back is free."),
+    aim=(
+        "Each noisy entry is right on average, but noise pushes eigenvalues apart. **Shrunk**: every eigenvalue is "
+        "pulled back by what noise of this size adds to it. No row is read, so it is free."
+    ),
     control=Control(
         "Rho",
         (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),

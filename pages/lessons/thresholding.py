@@ -66,7 +66,7 @@ def cut(level: float, seed: int = SEED) -> ThresholdedNoise:
 def draw(level: float, screen: Screen) -> str:
     """Show the truth, the release and the kept entries; how many pairs those are."""
     result = compute_once(cut, level, screen.seed)
-    screen.tag("Simulated", f"{DATA['n']:,} rows, {guarantee(RHO)}, one noisy matrix")
+    screen.tag("Simulated", f"{DATA['n']:,} pupils, {DATA['d']} questions, {guarantee(RHO)}, one noisy matrix")
     three = [("truth", result.truth), ("released", result.noisy), (f"cut at {level:g}", result.cut_matrix)]
     screen.put(panels(three, colour_limit(result.truth), screen.palette), "three-cut")
     real, absent = result.pairs

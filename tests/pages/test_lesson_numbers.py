@@ -11,6 +11,7 @@ from privcov.core import accounting
 from privcov.core.guarantees import GaussianDP, ZCDP
 from privcov.measurements.moment import measure_moment
 from privcov.metrics.graphs import edges
+from privcov.plots.palette import LIGHT
 
 
 @pytest.mark.parametrize("level", [0.1, 1.0, 5.0])
@@ -42,6 +43,11 @@ def test_the_worst_pair_found_attains_the_proved_sensitivity_and_grows_with_the_
     np.testing.assert_allclose(found.worst, found.proved, rtol=1e-3)
     np.testing.assert_allclose(found.proved, math.sqrt(2) * found.bounds**2 / sensitivity.ROWS, rtol=1e-12)
     assert found.random.max() < found.worst.max(), "chance alone does not find it, so the search is worth showing"
+    x, y = found.pair  # the pair on the screen: with its numbers a student comes to the same change
+    assert np.linalg.norm(found.pair, axis=1) == pytest.approx([1, 1], abs=1e-3)
+    assert x @ y == pytest.approx(0, abs=0.05)
+    moved = np.linalg.norm(np.outer(x, x) - np.outer(y, y)) / sensitivity.ROWS
+    assert moved == pytest.approx(found.worst[1], rel=1e-9)
 
 
 def test_privacy_noise_falls_like_one_over_n_and_sampling_error_like_its_root():
@@ -63,6 +69,15 @@ def test_a_larger_bound_means_less_bias_and_more_noise_and_the_best_one_grows_wi
     np.testing.assert_allclose(noise / noise[0], np.square(multiples) / multiples[0] ** 2, rtol=1e-9)
     best, later = clipping.best_bound(few), clipping.best_bound(many)
     assert multiples[0] < best.multiple < later.multiple < multiples[-1], "inside the lever, and the answer is 'larger'"
+
+
+@pytest.mark.parametrize("multiple", [clipping.MULTIPLES[0], 1.0, clipping.MULTIPLES[-1]])
+def test_a_row_is_drawn_as_long_as_it_is_and_cut_at_the_bound(multiple):
+    circle, _, kept = clipping.shortening(multiple, LIGHT).figure.data
+    rows = np.asarray(simulated.simulate("ar1-covariance", **clipping.DATA).rows)[: clipping.SHOWN]
+    lengths, bound = np.linalg.norm(rows, axis=1), clipping.public_bound() * multiple
+    assert np.hypot(kept.x, kept.y) == pytest.approx(np.minimum(lengths, bound))
+    assert np.hypot(circle.x, circle.y) == pytest.approx(bound)
 
 
 def test_no_cut_keeps_all_and_a_high_one_nothing():
