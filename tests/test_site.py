@@ -1,6 +1,9 @@
 """`privcov app site`: the lessons as files, whole, with one script of their own that fetches nothing."""
 
+import contextlib
+import http.client
 import json
+import socket
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -13,6 +16,7 @@ from pages.common.study import Study
 from pages.lessons import demos, player, site
 from pages.lessons.catalogue import LESSONS, NUMBERS
 from pages.lessons.simulated import SEED
+from privcov.cli import site as command
 from privcov.core.words import percent
 from privcov.metrics.errors import error
 from privcov.plots.palette import LIGHT
@@ -108,3 +112,28 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
     assert done.returncode
     assert "is a file. Name a folder." in done.stderr
     assert (tmp_path / "out").read_text() == "mine"
+
+
+def test_a_class_is_served_the_files_and_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRIVCOV_CACHE_DIR", str(tmp_path))
+    (tmp_path / "secret.txt").write_text("4711")
+    written = []
+    monkeypatch.setattr(command.subprocess, "Popen", lambda words, **_: written.append(words[-1]))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command.serve(port)
+    assert written == [str(tmp_path / "lessons")]
+
+    def status(path: str) -> int:
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=patient(10))) as caller:
+            caller.request("GET", path)
+            return caller.getresponse().status
+
+    assert status("/") in (404, 503)
+    (tmp_path / "lessons").mkdir()
+    assert status("/") == 503, "no list of what there is"
+    (tmp_path / "lessons" / "index.html").write_text("<h1>Lessons</h1>")
+    assert status("/") == status("/index.html?lever=2") == 200
+    for path in ("/lesson-1.html", "/../secret.txt", "/%2e%2e/secret.txt", "//secret.txt"):
+        assert status(path) == 404

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from pages.lessons.catalogue import LESSONS, place
 from pages.lessons.lesson import Lesson, Screen, content
+from privcov.core import places
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,13 @@ SHEETS = {
 
 
 def link(base: str, number: int, value: Any = None) -> str:
-    """Return the whole address of a lesson, at a value of its control, on the workbench at ``base``."""
-    control = LESSONS[number].control
-    query = {"lesson": str(number)} if number != 1 else {}
+    """Return the whole address of a lesson, at a value of its control, on the workbench or the files at ``base``."""
+    control, as_file = LESSONS[number].control, base == os.environ.get(places.LESSONS)
+    query = {"lesson": str(number)} if number != 1 and not as_file else {}
     if value is not None and value != control.start:
         query["lever"] = str(value)
-    return f"{base.rstrip('/')}/Lessons" + (f"?{urlencode(query)}" if query else "")
+    page = f"lesson-{number}.html" if as_file else "Lessons"
+    return f"{base.rstrip('/')}/{page}" + (f"?{urlencode(query)}" if query else "")
 
 
 def is_local(address: str) -> bool:

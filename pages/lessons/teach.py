@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 from html import escape
 from urllib.parse import urlsplit
 
@@ -46,7 +47,9 @@ def draw(minutes: int) -> None:
 
 
 def here() -> str:
-    """Return the address of this workbench as the class has it, else as the browser has it, without the page."""
+    """Return the address of the lessons as files, or of this workbench as the class or the browser has it."""
+    if files := os.environ.get(places.LESSONS):
+        return files
     parts, host = urlsplit(st.context.url or ""), st.get_option("browser.serverAddress")
     path = parts.path.rstrip("/").removesuffix("/Lessons")
     if is_local(f"//{parts.netloc}") and not is_local(f"//{host}"):

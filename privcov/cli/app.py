@@ -65,8 +65,9 @@ def trouble(port: str) -> str | None:
 
 def _app(options: argparse.Namespace) -> None:
     extras.require("streamlit", "The pages")
-    if problem := trouble(options.port):
-        raise ValueError(problem)
+    for port in (options.port, *([str(int(options.port) + 1)] if options.room and options.port.isdigit() else [])):
+        if problem := trouble(port):
+            raise ValueError(problem)
     script = places.app_file()
     # In front of everything else, as `streamlit run` does: another installed package may be called pages.
     sys.path.insert(0, str(script.parent))
@@ -82,13 +83,15 @@ def _for_class(port: str) -> list[str]:
     import segno
 
     os.environ["PRIVCOV_HOSTED"] = "class"
-    host = _host()
-    address = f"http://{host}:{port}/Lessons"
+    host, folder_port = _host(), int(port) + 1
+    address = os.environ[places.LESSONS] = f"http://{host}:{folder_port}"
+    site.serve(folder_port)
     segno.make(address, error="l", micro=False).terminal(compact=True)
-    print(f"The class opens {address}")
+    print(f"The class opens {address}: the lessons as files, after a minute the first time.")
+    print(f"The projector, and whoever wants all pages: http://{host}:{port}/Lessons")
     print(
-        "Every device of this network reaches the workbench until you stop it (Ctrl+C). Your data is shut, and Teach "
-        "asks for the token.",
+        "Every device of this network reaches both until you stop them (Ctrl+C). Your data is shut, and Teach asks for "
+        "the token.",
         flush=True,
     )
     hosts = [f"--server.allowedHosts={name}" for name in (host, "localhost", "127.0.0.1")]

@@ -1,10 +1,14 @@
-"""The command ``site``: the lessons as HTML files that open from the disk."""
+"""The command ``site``: the lessons as HTML files that open from the disk, and a server of them for a class."""
 
 from __future__ import annotations
 
 import argparse
+import functools
 import logging
+import subprocess
 import sys
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from privcov.cli import streams
@@ -34,3 +38,21 @@ def _site(options: argparse.Namespace) -> None:
     for name, text in site.files():
         streams.answer(text, out / name)
     print(out / site.INDEX)
+
+
+class _Files(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Print nothing: the terminal is the lecturer's."""
+
+    def list_directory(self, path: object) -> None:
+        """Show no folder: before it is written there is nothing to see."""
+        self.send_error(503, "The lessons are being written: try again in a minute.")
+
+
+def serve(port: int) -> None:
+    """Serve the lessons as files to every device, while a process of its own writes them into the cache folder."""
+    folder = places.cache_folder() / "lessons"
+    command = [sys.executable, "-m", "privcov", "app", "site", str(folder)]
+    subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = ThreadingHTTPServer(("0.0.0.0", port), functools.partial(_Files, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()

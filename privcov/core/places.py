@@ -53,6 +53,9 @@ def own_results(name: str) -> Path:
     return own
 
 
+LESSONS = "PRIVCOV_LESSONS"  # address of the lessons as files, which `privcov app --class` sets
+
+
 def cache_folder() -> Path:
     """PRIVCOV_CACHE_DIR, else the user's own cache folder. It need not exist."""
     value = os.environ.get("PRIVCOV_CACHE_DIR")

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from pages.lessons import plan, rows, sheets
+from pages.lessons import plan, rows, sheets, teach
 from pages.lessons.catalogue import LESSONS, NUMBERS
 from pages.lessons.lesson import content
 from tests.pages.test_lessons import played
@@ -121,3 +121,11 @@ def test_the_handout_has_the_questions_and_the_key_the_answers(written):
         for value in (lesson.control.options[0], lesson.control.options[-1]):
             assert sheets.words(content(lesson, value).sentence) in key
     assert key.count("<b>Right:</b>") == len(LESSONS)
+
+
+def test_links_of_a_class_open_the_files(monkeypatch):
+    monkeypatch.setenv("PRIVCOV_LESSONS", "http://192.0.2.7:8502")
+    assert teach.here() == "http://192.0.2.7:8502"
+    assert plan.link(teach.here(), 3, 200) == "http://192.0.2.7:8502/lesson-3.html?lever=200"
+    assert plan.link("https://s.example/", 3) == "https://s.example/Lessons?lesson=3"
+    assert "http://192.0.2.7:8502/lesson-5.html" in sheets.handout(teach.here(), [5])
