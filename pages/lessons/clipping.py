@@ -111,7 +111,7 @@ def draw(multiple: float, screen: Screen) -> str:
     few = compute_once(clipped, MULTIPLES, N, screen.seed)
     here = next(one for one in few if one.multiple == multiple)
     best = best_bound(few)
-    shown = f"{SHOWN} drawn by the length of their rows (Student's t)"
+    shown = f"{SHOWN} of them in the picture, as far out as their rows are long"
     screen.tag("Simulated", f"{N:,} pupils, {shown}, {guarantee(RHO)}")
     names = {"bias": "bias by clipping", "privacy noise": "privacy noise", "gaussian-cov": "error of the release"}
     picture = over_control(
@@ -125,15 +125,15 @@ def draw(multiple: float, screen: Screen) -> str:
         f"R = {plain(here.row_bound)} shortens {show.percent(here.share)} of the rows: bias "
         f"{show.percent(here.bias)}, noise {show.percent(here.noise)}, **error {show.percent(here.total)}**"
         + (" (removing negative eigenvalues takes some noise away)" if here.total < here.noise else "")
-        + f". Best R: {plain(best.row_bound)}."
+        + (". **Least error of this draw.**" if here is best else ".")
     )
 
 
 LESSON = Lesson(
     title="Clipping: bias against noise",
     aim=(
-        "Rows longer than R are shortened to R: a small R has little noise and much bias. These rows are "
-        "simulated, so their errors may be looked at."
+        "Some pupils' rows are far longer than others. Rows longer than R (the circle) are shortened to R; grey is cut "
+        "off. A small R needs little noise and has much bias. Only as the pupils are simulated may errors be looked at."
     ),
     control=Control(
         "Row bound R",
@@ -142,7 +142,7 @@ LESSON = Lesson(
         "less noise, more bias",
         "less bias, more noise",
         lambda v: plain(v * public_bound()),
-        "Begins at the source's public bound.",
+        "It begins at a bound from public facts alone.",
     ),
     draw=draw,
     question="Ten times as many rows, the same guarantee. The best R",

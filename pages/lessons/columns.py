@@ -72,7 +72,8 @@ def draw(d: int, screen: Screen) -> str:
     dense, sparse, sample = result.errors
     return (
         f"Error of this draw with {d} columns: **{show.percent(dense)}** with every entry, "
-        f"**{show.percent(sparse)}** with large entries, {show.percent(sample)} in the sample. The row bound has "
+        f"**{show.percent(sparse)}** with large entries, {show.percent(sample)} in the sample without privacy"
+        f"{', which keeps its small wrong entries' if sparse < sample else ''}. The row bound has "
         f"R² = {result.row_bound**2 / d:.3g} d, so the noise grows: an entry's standard deviation is now "
         f"{plain(result.noise_std)}."
     )
@@ -81,8 +82,8 @@ def draw(d: int, screen: Screen) -> str:
 LESSON = Lesson(
     title="Why columns hurt and sparsity helps",
     aim=(
-        "A longer questionnaire for the same pupils. Only questions at most two places apart are correlated. Two "
-        "answers from one noisy matrix: every entry, or large entries, with zeros for the others. "
+        "A longer questionnaire for the pupils of a city. Only questions at most two places apart are correlated. "
+        "Two answers from one noisy matrix: every entry, or large entries, with zeros for the others. "
         "Teal is above zero, orange below."
     ),
     control=Control("Columns d", DS, 40, "few columns", "many columns", count),
@@ -92,7 +93,7 @@ LESSON = Lesson(
         Option("Its noise is smaller", "Both start from the same noisy matrix."),
         Option(
             "It knows which pairs are really zero",
-            "It sees only the noisy matrix, the law of the noise and the number of rows.",
+            "It sees only the noisy matrix, the size of the noise and the number of rows.",
         ),
         Option(
             "Most entries are noise only, and it drops them",

@@ -98,27 +98,29 @@ def picture(pair: TwoTables, palette: Palette) -> Picture:
 def draw(epsilon: float, screen: Screen) -> str:
     """Show the two tables, and the densities of their releases."""
     pair = compute_once(two_tables, epsilon, screen.seed)
-    screen.tag("Simulated", f"{len(CELLS)} pupils of a school; exact cells and means, which would not be released")
+    screen.tag("Simulated", f"{len(CELLS)} pupils of a school, cells scaled to -1 to 1; nothing exact is for release")
     tables = [("first table", pair.tables[0]), ("second table", pair.tables[1])]
     names = (*SCHOOL[:2], "product")
     screen.put(panels(tables, 1.0, screen.palette, marked_row=PUPIL, columns=names), "tables-tables")
     screen.put(picture(pair, screen.palette), "curve-epsilon")
     (one, other), ratio = pair.means, pair.heights[0] / pair.heights[1]
     times, which = (ratio, "first") if ratio >= 1 else (1 / ratio, "second")
-    most, right = math.exp(epsilon), show.chance(1 - pair.overlap / 2)
+    most, right = math.exp(epsilon), show.chance(1 - pair.overlap / 2, exact=True)
+    apart, common = f"2/{len(CELLS)}", show.percent(pair.overlap)
     return (
-        f"Mean product: {one:.4f} or {other:.4f}, {one - other:g} apart, the most that one row changes. Laplace noise "
-        f"of scale {one - other:g}/epsilon = {plain(pair.scale)}. The release {plain(pair.release)} (dotted) is "
-        f"**{times:.3g} times** as likely from the {which} table; at most **e^epsilon = {most:.3g}**. Area in common: "
-        f"e^(-epsilon/2) = {show.percent(pair.overlap)}; the best guess is right in 1 minus half of it: **{right}**."
+        f"Mean product: {one:.4f} or {other:.4f}. Products are from -1 to 1: one row moves the mean by {apart} at "
+        "most. "
+        f"Laplace noise: scale {apart}/epsilon = {plain(pair.scale)}. The release {plain(pair.release)} (dotted) is "
+        f"**{plain(times)} times** as likely from the {which} table; at most **e^epsilon = {plain(most)}**. Common "
+        f"area: e^(-epsilon/2) = {common}; the best guess is right in 1 - area/2: **{right}**."
     )
 
 
 LESSON = Lesson(
     title="What is epsilon?",
     aim=(
-        "**Neighbours** are two tables that differ in one row, here that of pupil 3. Noise makes the same release "
-        "likely from both. **Epsilon** limits how much likelier it is from one of them."
+        "**Neighbours** are two tables that differ in one row, here that of pupil 3. With noise, a release can come "
+        "from both; **epsilon** limits how much likelier from one."
     ),
     control=Control(
         "Epsilon", (0.1, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0), 1.0, "stronger privacy", "more accuracy", plain

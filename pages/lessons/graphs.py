@@ -61,7 +61,7 @@ def false_edges(position: int, seed: int = SEED) -> FalseEdges:
 def draw(position: int, screen: Screen) -> str:
     """Show the graphs with and without privacy noise."""
     result = compute_once(false_edges, position, screen.seed)
-    screen.tag("Simulated", f"{DATA['n']:,} pupils, each column shuffled by itself, {guarantee(RHO)}")
+    screen.tag("Simulated", f"{DATA['n']:,} pupils, independent columns, {guarantee(RHO)}")
     place, truth = positions(None, DATA["d"]), np.zeros_like(result.exact)
     graphs = [("Private release", result.released, "graph-released"), ("No privacy noise", result.exact, "graph-exact")]
     pictures = []
@@ -71,7 +71,7 @@ def draw(position: int, screen: Screen) -> str:
     screen.side_by_side(pictures)
     noisy, exact = result.counts
     sentence = (
-        f"Of {result.pairs} pairs **{noisy}** are linked in the release, {exact} without noise: all false."
+        f"Links among {result.pairs} pairs: **{noisy}** in the release, {exact} without privacy noise, all false."
         if noisy or exact
         else f"None of the {result.pairs} pairs is linked: the truth."
     )
@@ -81,8 +81,8 @@ def draw(position: int, screen: Screen) -> str:
 LESSON = Lesson(
     title="Graphs from noise",
     aim=(
-        "Every column of the school was shuffled by itself, so none depends on another: the true graph has "
-        "**no edge**. A small penalty still draws some, with or without privacy noise."
+        "A graph links two columns that go together once all others are known; lambda is the price of a link. Here "
+        "sleep, marks and the others are simulated independently: the true graph has **no edge**."
     ),
     control=Control(
         "Penalty lambda, step along the path",
@@ -110,7 +110,7 @@ LESSON = Lesson(
             True,
         ),
     ),
-    remember="Ask how many edges a method draws from noise alone.",
+    remember="Ask how many edges the method draws where there are none.",
     onward=(
         GRAPHS,
         "Graph recovery: with a true graph to find",

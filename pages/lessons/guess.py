@@ -147,7 +147,7 @@ def running_scores(guesses: Sequence[bool], limit: float, palette: Palette) -> P
     scores = line(rounds, 100 * hits / rounds, ATTACKER, style.line(2.2), hovertemplate=hover)
     # The limit is named in the legend: next to its line the words would lie on the scores.
     dotted = {"color": palette.ink, "dash": "dot", "width": 1.6}
-    most = line([1, last], [100 * limit] * 2, f"limit {show.chance(limit)}", dotted, hoverinfo="skip")
+    most = line([1, last], [100 * limit] * 2, f"limit {show.chance(limit, exact=True)}", dotted, hoverinfo="skip")
     x = {"title": "Rounds played", "type": "log", "range": [-0.03, math.log10(last) + 0.03]}
     chart = figure(
         [within, scores, most],
@@ -159,8 +159,8 @@ def running_scores(guesses: Sequence[bool], limit: float, palette: Palette) -> P
     )
     return Picture(
         chart,
-        f"Running score. {ATTACKER}: {hits[-1]} of {last} right. The limit is {show.chance(limit)}; after {last:,} "
-        f"rounds {show.percent(1 - WRONG)} of guessers at the limit are right in {show.percent(low[-1])} to "
+        f"Running score. {ATTACKER}: {hits[-1]} of {last} right. The limit is {show.chance(limit, exact=True)}; after "
+        f"{last:,} rounds {show.percent(1 - WRONG)} of guessers at the limit are right in {show.percent(low[-1])} to "
         f"{show.percent(high[-1])} of their rounds.",
     )
 
@@ -184,14 +184,14 @@ def draw(rho: float, screen: Screen) -> str:
     """Draw the two tables' matrices, the first release, and a hundred rounds of the optimal attacker."""
     seed, palette = usual_seed(rho), screen.palette
     first, second = exact_moments()
-    screen.tag("Simulated", f"an earlier game, {guarantee(rho)}; A and B differ in the mean squares of sleep and marks")
+    screen.tag("Simulated", f"an earlier game with a usual score, {guarantee(rho)}; only mean squares differ")
     three = [("A, exact", first), ("B, exact", second), ("round 1", play(rho, seed, 1).release)]
     screen.put(panels(three, float(abs(first).max()), palette), "three-guess")
     screen.put(running_scores(optimal_rounds(rho, seed), limit(rho), palette), "curve-scores")
     low, high = usual(rho, HUNDRED)
     return (
-        f"The limit with this noise is **{show.chance(limit(rho))}**: of {HUNDRED} rounds the optimal attacker is "
-        f"usually right in **{low} to {high}**. Any method under {ZCDP(rho)}: "
+        f"The limit with this noise is **{show.chance(limit(rho), exact=True)}**: of {HUNDRED} rounds the optimal "
+        f"attacker is usually right in **{low} to {high}**. Any method under {ZCDP(rho)}: "
         f"{show.chance(accounting.attacker_success(ZCDP(rho)), most=True)}."
     )
 
@@ -199,7 +199,8 @@ def draw(rho: float, screen: Screen) -> str:
 LESSON = Lesson(
     title="Guess the neighbour",
     aim=(
-        "The school's tables A and B differ in one pupil. A coin picks one, you see its release. **Which was it?** "
+        "The school's tables A and B (sleep, marks, steps of ten pupils) differ in one pupil. A coin picks one, you "
+        "see its noisy mean products. **Which was it?** "
         "Teal is above zero, orange below."
     ),
     control=Control(
@@ -226,10 +227,9 @@ LESSON = Lesson(
         ),
         Option(
             "People are better than the optimal attacker",
-            "Nobody is: the likelihood ratio is optimal (Neyman and Pearson).",
+            "Nobody is, in the long run: naming the likelier table is optimal (Neyman and Pearson).",
         ),
     ),
-    remember="The attacker meter is the highest long-run share of right guesses about a fair coin, whatever else the "
-    "guesser knows.",
+    remember="A guarantee limits how often anybody guesses right in the long run, whatever else they know.",
     onward=(AUDIT, "Privacy audit: what an attacker learns", lambda v: Study(rho=v)),
 )

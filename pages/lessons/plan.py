@@ -33,14 +33,14 @@ class Step:
 
 # What the lecturer does in a lesson, and where the control then stands.
 _DO = {
-    1: ("Draw a few releases. Then move epsilon to 5 and back to 0.1; ask.", 0.1),
+    1: ("Draw a few: the ratio never exceeds e^epsilon. Move epsilon to 0.1, to 5, then to 2; ask.", 2.0),
     2: ("Ask first. Then double R and compare the proved bounds.", 2.0),
     3: ("Ask first. Then move n right until the lines have crossed.", 50_000),
-    4: ("Ask first. Then move d right and compare the two errors.", 120),
-    5: ("Move to the least error; then ask.", 1.189207),
+    4: ("Move d right and compare the two errors; then ask.", 120),
+    5: ("Move R far left, then to the least error; then ask.", 1.189207),
     6: ("Raise the cut step by step to the least error.", 2.5),
     7: ("Move rho to the left until eigenvalues fall far below zero.", 0.002),
-    8: ("Move the penalty to its smallest. All edges that appear are false; then ask.", 10),
+    8: ("Draw a few: privacy noise makes most links. Then take the smallest penalty: sampling does too; ask.", 10),
     9: ("Ask first. Then move to 100 runs; read epsilon and the attacker's chance.", 100),
     10: ("Five rounds by show of hands; then the optimal attacker plays a hundred.", None),
 }

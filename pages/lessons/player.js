@@ -132,9 +132,11 @@ function play(data, root, server) {
     link.textContent = navigator.clipboard ? "Copied" : location.href;
   });
   const name = () => (full.textContent = isFull() ? "Leave full screen" : "Full screen");
+  if (!server && sessionStorage.getItem("pl-full")) document.documentElement.classList.add("pl-full");
   name();
   const fill = (on) => {
     document.documentElement.classList.toggle("pl-full", on);
+    if (!server) sessionStorage.setItem("pl-full", on ? 1 : ""); // a file is a page of its own, the next one too
     name();
     if (on) document.documentElement.requestFullscreen?.().catch(() => {}); // not without a hand on key or mouse
     else if (document.fullscreenElement) document.exitFullscreen();

@@ -174,7 +174,7 @@ def ballot(levels: Sequence[float], palette: Palette) -> dict[str, Any]:
         "tables": [table[upper].tolist() for table in pair],
         "entry": np.maximum(entry, entry.T).ravel().tolist(),
         "sigmas": [guess.play(rho, SEED, 1).sigma for rho in levels],
-        "limits": [show.chance(guess.limit(rho)) for rho in levels],
+        "limits": [show.chance(guess.limit(rho), exact=True) for rho in levels],
         "most": float(abs(pair[0]).max()),
         "above": palette.good,
         "below": palette.bad,

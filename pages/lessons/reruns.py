@@ -93,16 +93,17 @@ def draw(k: int, screen: Screen) -> str:
     )  # fmt: skip
     screen.put(picture, "curve-reruns")
     return (
-        f"Error **{show.percent(result.error)}**. Spent: rho = **{result.rho:.3g}**, or epsilon = "
-        f"**{result.epsilon:.3g}** at {AT_DELTA}. Attacker's best chance: **{show.chance(result.attacker)}**."
+        f"Error of the average **{show.percent(result.error)}**. Spent: rho = **{result.rho:.3g}**, or epsilon = "
+        f"**{result.epsilon:.3g}** at {AT_DELTA}. Attacker's best chance: "
+        f"**{show.chance(result.attacker, exact=True)}**."
     )
 
 
 LESSON = Lesson(
     title="What a re-run costs",
     aim=(
-        "The same pupils released again and again, then averaged. The noise averages out, and with it the protection."
-        " Teal is above zero, orange below."
+        "The covariance of the same pupils is released again and again, then averaged. The noise averages out, and "
+        "with it the protection. Teal is above zero, orange below."
     ),
     control=Control("Number of runs", RUNS, 1, "released once", "released again and again", count),
     draw=draw,

@@ -69,17 +69,18 @@ def draw(n: int, screen: Screen) -> str:
     screen.put(picture, "curve-many")
     larger = "the privacy noise" if noise > sampling else "the sampling error"
     return (
-        f"Standard deviations at n = {n:,}: the privacy noise on an entry has **{plain(noise)}**, the sampling error "
-        f"where the truth is zero **{plain(sampling)}**; {larger} is larger. Error of the release against the sample: "
-        f"**{show.percent(result.error)}**."
+        f"Standard deviation of an entry at n = {n:,}: **{plain(noise)}** by privacy noise, **{plain(sampling)}** by "
+        f"sampling (where the truth is zero); {larger} is larger. Whole release against the matrix without privacy: "
+        f"error **{show.percent(result.error)}** (100 % is as bad as all zeros)."
     )
 
 
 LESSON = Lesson(
     title="Noise against n",
     aim=(
-        "The same guarantee for more pupils. Each entry has privacy noise and sampling error. Teal is above zero, "
-        "orange below."
+        "The covariances of ten columns, of more and more pupils. From here on the noise is Gaussian and **rho** "
+        "measures it: smaller is stronger. **Sampling error**: other pupils would give other entries. Teal is above "
+        "zero, orange below."
     ),
     control=Control("Rows n", NS, 1_000, "one school", "a country", count),
     draw=draw,

@@ -99,7 +99,7 @@ def picture(result: Changes, palette: Palette, *, row_bound: float) -> Picture:
         height=None,
         shapes=[vline(row_bound, palette.quiet, "dot", 1)],
         x={"title": "Row bound R", "tickvals": list(bounds), "ticktext": [plain(b) for b in bounds], "type": "log"},
-        y={"title": "Change of the second moment", "rangemode": "tozero"},
+        y={"title": "Change of the mean products", "rangemode": "tozero"},
     )
     at = int(np.abs(bounds - row_bound).argmin())
     return Picture(
@@ -122,30 +122,30 @@ def draw(bound: float, screen: Screen) -> str:
     at = BOUNDS.index(bound)
     return (
         f"Change at R = {bound:g}: worst found **{result.worst[at]:.4f}**, proved bound sqrt(2) R²/{ROWS} = "
-        f"**{result.proved[at]:.4f}**, median random pair {np.median(result.random[at]):.3f}. The worst rows have "
-        "length R and a right angle."
+        f"**{result.proved[at]:.4f}**, median random pair {np.median(result.random[at]):.3f}. The two worst rows have "
+        "length R and are at right angles."
     )
 
 
 LESSON = Lesson(
     title="Sensitivity of a covariance",
     aim=(
-        "A pupil is exchanged, and the mean products of all columns move. Noise must hide the **largest** such change. "
-        "Each dot is a pair of rows; a search without the proof looks for the worst."
+        "A pupil is exchanged, and the mean products of all pairs of columns move. **Change**: the root of the sum of "
+        "their nine squared moves (Frobenius). Noise must hide the **largest** change. Each dot is a pair of rows."
     ),
     control=Control("Row bound R", BOUNDS, 1.0, "short rows", "long rows"),
     draw=draw,
     draws=False,
     question="R is doubled. The largest possible change",
     choices=(
-        Option("doubles", "True for a mean; a second moment squares the row."),
-        Option("becomes four times as large", "A row enters as x x^T, so lengths are squared.", True),
+        Option("doubles", "True for a mean; here cells are multiplied with each other."),
+        Option("becomes four times as large", "Twice the cells are four times the products.", True),
         Option(
             "stays: real rows did not get longer",
             "Sensitivity covers all permitted rows; otherwise the noise would reveal the real lengths.",
         ),
     ),
-    remember="With a known mean, sensitivity is sqrt(2) R²/n, proved for all permitted rows.",
+    remember="Sensitivity is the largest change by one row: for mean products sqrt(2) R²/n, whatever the rows.",
     onward=(
         ESTIMATE,
         "Estimate: move R on real noise",

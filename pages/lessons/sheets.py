@@ -16,11 +16,7 @@ from privcov.plots.exports import svg
 from privcov.plots.look import Picture
 from privcov.plots.palette import BLACK, LIGHT, PAPER_RULE, WHITE, Palette
 
-_WIDTH, _HEIGHT, _LOW = (
-    640,
-    300,
-    150,
-)  # pixels of a chart, and the height of one whose key begins with low-; matrices take the height that their cells need
+_WIDTH, _HEIGHT = 640, 300  # pixels of a chart; matrices take the height that their cells need
 _GRAPH, _PAIR = 340, 300  # pixels of either side of a graph and of a small chart, two of which share a row
 _LINE = f'<div style="border-bottom: 1px solid {PAPER_RULE}; height: 1.5rem"></div>'
 _BOX = "\u2610 "
@@ -116,7 +112,7 @@ def in_rows(pictures: Sequence[tuple[str, str, Picture]], width: int = _WIDTH, p
         is_pair = name.startswith(("graph-", "chart-"))
         side = _GRAPH if width == _WIDTH else 9 * width // 16  # on a telephone two share the width
         side = _PAIR if name.startswith("chart-") else side
-        high = _LOW if name.startswith("low-") else _HEIGHT
+        high = 2 * width // 5 if name.startswith("low-") else _HEIGHT
         image = (
             svg(picture, width=side, height=side, palette=palette)
             if is_pair

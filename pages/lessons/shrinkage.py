@@ -67,15 +67,16 @@ def draw(rho: float, screen: Screen) -> str:
     return (
         f"Largest eigenvalue: truth {plain(result.truth[-1])}, of these rows {plain(result.own)}, noisy "
         f"**{plain(result.noisy[-1])}**{chance}, shrunk **{plain(result.shrunk[-1])}**. Error against truth: "
-        f"noisy {show.percent(before)}, shrunk **{show.percent(after)}**."
+        f"noisy {show.percent(before)}, shrunk **{show.percent(after)}**. Smallest noisy eigenvalue: "
+        f"{plain(result.noisy[0])} (a variance is never negative)."
     )
 
 
 LESSON = Lesson(
     title="Shrinkage of the spectrum",
     aim=(
-        "Each noisy entry is right on average, but noise pushes eigenvalues apart. **Shrunk**: every eigenvalue is "
-        "pulled back by what noise of this size adds to it. No row is read, so it is free."
+        "The eigenvalues of the school's covariance. Each noisy entry is right on average, but noise pushes them "
+        "apart. **Shrunk**: each is pulled back by what noise of this size adds. No row is read, so it is free."
     ),
     control=Control(
         "Rho",
@@ -93,7 +94,8 @@ LESSON = Lesson(
         Option("too small", "A maximum over directions profits from noise."),
         Option(
             "too large",
-            "A maximum of linear functions is convex, so noise raises it. The smallest falls, often below zero.",
+            "Along the true top direction the noisy variance is right on average; the largest over all directions is "
+            "at least that. The smallest falls, often below zero.",
             True,
         ),
     ),

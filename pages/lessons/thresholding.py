@@ -71,7 +71,7 @@ def draw(level: float, screen: Screen) -> str:
     screen.put(panels(three, colour_limit(result.truth), screen.palette), "three-cut")
     real, absent = result.pairs
     return (
-        f"Real pairs kept: **{result.true} of {real}**; noise kept as if real: **{result.false} of {absent}**; error "
+        f"Correlated pairs kept: **{result.true} of {real}**; uncorrelated: **{result.false} of {absent}**; error "
         f"against the truth: **{show.percent(result.error)}**. Noise of an entry (standard deviation): "
         f"{plain(result.noise_std)}; real entries: 0.6 and 0.3."
     )
@@ -80,8 +80,9 @@ def draw(level: float, screen: Screen) -> str:
 LESSON = Lesson(
     title="Thresholding",
     aim=(
-        "Entries within a few standard deviations of the public noise distribution may be noise: set them to "
-        "zero. Too high a cut removes real ones. Teal is above zero, orange below."
+        "The school's questionnaire again, once released. The size of the noise is public, so entries within a few of "
+        "its standard deviations may be noise: set them to zero. Too high a cut removes real ones. Teal is above "
+        "zero, orange below."
     ),
     control=Control(
         "Cut below, in standard deviations of the noise",
@@ -95,7 +96,7 @@ LESSON = Lesson(
     question=("You try twenty thresholds on one release and keep the best picture. What does it cost in privacy?"),
     choices=(
         Option("Twenty times epsilon: every try is a query", "A query reads the rows; these read a released matrix."),
-        Option("Nothing", "This is post-processing. (The best picture need not be the most accurate.)", True),
+        Option("Nothing", "No row is read again: post-processing. (The best picture may be less accurate.)", True),
         Option("About epsilon times sqrt(20)", "That is for twenty noisy answers from the rows; here there was one."),
     ),
     remember="Anything computed from a release without the rows is free.",

@@ -196,16 +196,16 @@ def _paint(question: Question, study: Study, job: Job) -> None:
             return
         words = st.session_state["ask.last"] = sentence(question, expectation)
         st.html(f'<p data-says="{escape(words)}" style="{_LARGE}"><b>{escape(words)}</b></p>')
-        skewed = next((row["skewed"] for row in rows if "skewed" in row), None)
-        if skewed and cost(question, skewed) > _WORSE * cost(question, expectation):
-            words = show.as_text(sentence(question, skewed))
-            st.markdown(f"Skewed columns: {words}", help="Incomes are skewed. A log scale makes such a column normal.")
         show.attacker_line(expectation.attacker, frame.palette(), "Attacker, this release")
         if question.unknown == ROWS:
             strip.doubt(study, expectation.n)
         if question.unknown == LEVEL:
             st.caption("The slider does not change this answer.")
         st.markdown(" ".join(map(show.as_text, notes(question, expectation))))
+        skewed = next((row["skewed"] for row in rows if "skewed" in row), None)
+        if skewed and cost(question, skewed) > _WORSE * cost(question, expectation):
+            words = show.as_text(sentence(question, skewed))
+            st.markdown(f"Skewed columns: {words}", help="Incomes are skewed. A log scale makes such a column normal.")
         _row_bound(question, next((row["wider"] for row in rows if "wider" in row), None))
     with right:
         show.tag("Simulated", "releases of invented rows")
@@ -234,7 +234,8 @@ def sentence(question: Question, expectation: Expectation) -> str:
     target = f"{100 * question.target_error:g}\u00a0%"
     if expectation.error > question.target_error:
         most = f"{expectation.n:,} rows" if question.unknown == ROWS else level
-        return f"Up to {most} the error is never {target} under this row bound: still {percent(expectation.error)}."
+        still = percent(expectation.error)
+        return f"Up to {most} the error is never {target} under these limits and this row bound: still {still}."
     if question.unknown == ROWS:
         more = " or more" if expectation.n == FEWEST_ROWS else ""
         return f"{expectation.n:,} rows{more} give an error of {target} at {level}."
@@ -296,12 +297,14 @@ def explained(expectation: Expectation) -> str:
     releases = f"{len(expectation.errors)} releases, ± {percent(expectation.error_se)} over five tables"
     return (
         "Error: the size of all errors of covariances together, over that of the covariances, each column divided by "
-        f"half of its range. Normal rows of columns alike, one row a person, the number of rows public; "
+        f"half of its limits' range. Normal rows of columns alike, one row a person, the number of rows public; "
         f"{expectation.table}; the mean of the rows is measured too. Method {METHODS.get(expectation.method).label}, "
         f"mean of {releases}. To compare: zeros {percent(expectation.zeros)}; the variances alone, not private, "
-        f"{percent(expectation.diagonal)}; the shortened rows without noise {percent(expectation.nonprivate)}; "
-        f"sampling, rows to population, {percent(expectation.sampling)}. Plan knows the limits of each column, and a "
-        "public table all of it."
+        f"{percent(expectation.diagonal)}; cells cut at the limits and shortened rows, without noise, "
+        f"{percent(expectation.nonprivate)}; "
+        f"sampling, rows to population, {percent(expectation.sampling)}. Skewed columns are lognormal with "
+        f"sigma {_SKEW:g}, under limits alone at their low end. Plan knows the limits of each column, and a public "
+        "table all of it."
     )
 
 
@@ -381,7 +384,7 @@ def _sentence(study: Study) -> Question:
             _word(f"{getattr(study, name):g}, if")
         else:
             percentage = address.bound(
-                st.number_input, "Error, %", 0.1, 300.0, name="ask.error", default=10.0, key="ask.percent",
+                st.number_input, "Error, %", 0.1, 99.0, name="ask.error", default=10.0, key="ask.percent",
                 step=1.0, format="%g", label_visibility="collapsed", width=120,
             )  # fmt: skip
             _word("%, if" if unknown == LEVEL else f"% at {name} = {getattr(study, name):g}, if")

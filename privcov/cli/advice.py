@@ -59,7 +59,9 @@ def _advice(options: argparse.Namespace) -> None:
     if options.error is None:
         expectation = expect(options.n, d, guarantee, **supposed)
     else:
-        target_error = checks.in_range("--error", options.error, 1e-4, 100.0)
+        target_error = checks.in_range(
+            "--error", options.error, 1e-4, 0.99, "The zero matrix has an error of 1; 5 % is 0.05."
+        )
         if options.rows:
             expectation = least_rows(target_error, d, guarantee, **supposed)
         else:

@@ -42,14 +42,14 @@ def percent(value: float, bound: Literal["", "at most", "at least"] = "") -> str
     return (text.rstrip("0").rstrip(".") if "." in text else text) + "\u00a0%"
 
 
-def chance(success: float, *, most: bool = False) -> str:
+def chance(success: float, *, most: bool = False, exact: bool = False) -> str:
     """Return an attacker's chance of a right guess in percent, rounded up; "over 99.99 %" where it is nearly certain.
 
-    ``most`` says that it is a bound: "at most 73.2 %".
+    ``most`` says that it is a bound: "at most 73.2 %". ``exact`` is for a closed form, rounded to the nearest.
     """
     if NEARLY < success < 1:
         return ("a bound " if most else "") + "over 99.99\u00a0%"
-    return ("at most " if most else "") + percent(success, "at most")
+    return ("at most " if most else "") + percent(success, "" if exact else "at most")
 
 
 def powers(value: float, digits: int = 3) -> str:

@@ -341,12 +341,11 @@ def invented(
     within = ", within the typical ranges where they are declared" if any(usual) else ""
     strength = "" if invention.structure == "independent" else f"correlation {invention.strength:g}, "
     gaps = f", {100 * invention.missing:g} % of the cells missing" if invention.missing else ""
+    spread_words = "columns" if usual and all(usual) else f"deviation {invention.spread:g} of half the range"
     kinds_too = ", of the declared kinds" if facts.kinds else ""
     skewed = ", number columns skewed" if invention.skew else ""
-    description = (
-        f"an invented table: {STRUCTURES[invention.structure]}, {strength}deviation {invention.spread:g} of half the "
-        f"range{kinds_too}{within}{skewed}{gaps}"
-    )
+    words = f"{STRUCTURES[invention.structure]}, {strength}{spread_words}{kinds_too}{within}{skewed}{gaps}"
+    description = f"an invented table: {words}"
     covariance = np.cov(uncut, rowvar=False, bias=True).reshape(facts.d, facts.d)  # cells are missing at random
     table = PrivateDataset(own, "invented", cells, labels, None, each)
     return ExampleRows(table, invention.n, description, _covariance=covariance)

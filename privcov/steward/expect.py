@@ -325,7 +325,7 @@ class _Table:
 
         The variances of the products y_i y_j add up to E |y|^4 - |C|^2.
         """
-        return math.sqrt((self.fourth / float(np.sum(self.covariance**2)) - 1) / n)
+        return math.sqrt(max(self.fourth / float(np.sum(self.covariance**2)) - 1, 0.0) / n)
 
 
 def _tables(d: int, spread: float | None, fraction: float | None, invention: Invention, seed: int) -> list[_Table]:
@@ -417,7 +417,7 @@ def least_level(error: float, n: int, d: int, guarantee: Guarantee, **supposed: 
 
     Where no level suffices, at the largest level: its error shows so. ``supposed`` are further arguments of `expect`.
     """
-    checks.in_range("error", error, 1e-4, 100.0)
+    checks.in_range("error", error, 1e-4, 0.99, "The zero matrix has an error of 1; 5 % is 0.05.")
     supposed["random_state"] = seed_of(supposed.get("random_state"))  # one noise at every level
 
     def at(level: float, **rough: int) -> Expectation:
@@ -428,7 +428,7 @@ def least_level(error: float, n: int, d: int, guarantee: Guarantee, **supposed: 
 
 def least_rows(error: float, d: int, guarantee: Guarantee, **supposed: Any) -> Expectation:
     """Return the expectation with the smallest number of rows with at most this error; otherwise as `least_level`."""
-    checks.in_range("error", error, 1e-4, 100.0)
+    checks.in_range("error", error, 1e-4, 0.99, "The zero matrix has an error of 1; 5 % is 0.05.")
     supposed["random_state"] = seed_of(supposed.get("random_state"))
 
     def at(rows: float, **rough: int) -> Expectation:

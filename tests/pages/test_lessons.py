@@ -133,4 +133,4 @@ def test_the_ballot_has_the_matrices_and_the_noise_of_the_game():
         np.testing.assert_allclose(table, exact[upper])
         np.testing.assert_allclose(np.take(table, ballot["entry"]).reshape(guess.D, guess.D), exact)
     assert ballot["sigmas"] == [guess.play(rho, 7, 3).sigma for rho in options]
-    assert ballot["limits"] == [percent(guess.limit(rho), "at most") for rho in options]
+    assert ballot["limits"] == [percent(guess.limit(rho)) for rho in options]

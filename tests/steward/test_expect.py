@@ -6,7 +6,7 @@ import pytest
 import privcov
 from privcov.ledger import Ledger
 from privcov.steward.example_rows import Invention, invented
-from privcov.steward.expect import _tables
+from privcov.steward.expect import _tables, least_rows
 from privcov.steward.preview import noise_for, preview, searched
 from privcov.tables.declaration.declaration import Column, Declaration, row_bound_fraction
 from privcov.tables.declaration.typical_ranges import NINE_IN_TEN
@@ -196,3 +196,17 @@ def test_of_a_large_table_the_mean_of_skewed_columns_is_kept():
     """Few rows are drawn of it; without their mean the covariance of the shortened rows would be a second moment."""
     found = privcov.expect(10**6, 3, privcov.ZCDP(0.5), spread=0.1, skew=1.0, releases=5, random_state=0)
     assert found.nonprivate < 0.01
+
+
+@pytest.mark.parametrize("sizes", [(2, 1), (2, 14)])
+def test_two_rows_have_an_answer(sizes):
+    for more in ({}, {"spread": 0.2}, {"skew": 1.0}):
+        expected = privcov.expect(*sizes, privcov.ApproxDP(1.0, 1e-6), random_state=0, **more)
+        assert np.isfinite(expected.error)
+        assert expected.sampling >= 0
+
+
+@pytest.mark.parametrize("error", [1.0, 5.0, 0.0])
+def test_an_error_that_zeros_have_is_no_target(error):
+    with pytest.raises(ValueError, match=r"error must lie in .*5 % is 0\.05"):
+        least_rows(error, 5, privcov.ZCDP(0.1))
