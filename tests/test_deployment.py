@@ -149,7 +149,7 @@ def test_your_data_says_why_and_where(monkeypatch, ledger):
     assert not at.exception
     assert not at.file_uploader
     assert [b.label for b in at.button if b.label != "Export a figure"] == ["Security and limits"]
-    assert "open to others" in at.info[0].value
+    assert "other machines" in at.info[0].value
     assert any("make run" in m.value for m in at.markdown)
     assert not ledger.exists()
 
@@ -165,7 +165,7 @@ def test_no_step_is_reached_by_another_way(step, monkeypatch, ledger):
     at.session_state["own-agreed"] = ("gaussian-cov", None, 1, ())
     at.run()
     assert not at.exception
-    assert "open to others" in at.info[0].value
+    assert "other machines" in at.info[0].value
     assert "own" not in at.session_state  # the rows are let go as well
     assert not ledger.exists()
 
@@ -182,7 +182,7 @@ def test_no_step_is_reached_by_another_way(step, monkeypatch, ledger):
 )
 def test_the_functions_refuse_and_not_only_the_page(touch, monkeypatch, ledger):
     monkeypatch.setenv(hosted.HOSTED, "1")
-    with pytest.raises(hosted.Hosted, match="open to others"):
+    with pytest.raises(hosted.Hosted, match="other machines"):
         touch()
     assert not ledger.exists()
 

@@ -30,13 +30,13 @@ SLOW = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from privcov.measurements.exact.file_pass import table_sums
-real = table_sums.Adding.take
+real = table_sums.SumAccumulator.take
 def slow(self, block):
     real(self, block)
     sys.stdout.write("begun\\n")
     sys.stdout.flush()
     time.sleep(3)
-table_sums.Adding.take = slow
+table_sums.SumAccumulator.take = slow
 from privcov.cli.entry import main
 sys.exit(main(sys.argv[1:]))
 """

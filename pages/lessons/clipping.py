@@ -24,7 +24,7 @@ from privcov.releases.public import release
 
 MULTIPLES = tuple(round(2 ** (k / 4), 6) for k in range(-12, 6))
 RHO, N = 0.02, 2_000
-SHOWN, ASPECT = 40, 2.7  # rows that are drawn, and how much wider than high their picture is
+SHOWN, ASPECT = 30, 2.7  # rows that are drawn, and how much wider than high their picture is
 DATA: dict[str, Any] = {"n": N, "d": 10, "family": "t5"}
 
 

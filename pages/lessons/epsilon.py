@@ -72,7 +72,7 @@ def density(x: np.ndarray | float, mean: float, scale: float) -> np.ndarray:
 def picture(pair: TwoTables, palette: Palette) -> Picture:
     """Return the picture of both densities, of what they have in common, and of the release."""
     half = max(0.5 + 4 * pair.scale, abs(pair.release) + pair.scale)
-    x = np.unique([*np.linspace(-half, half, 101), *pair.means])
+    x = np.unique([*np.linspace(-half, half, 61), *pair.means])
     one, other = (density(x, mean, pair.scale) for mean in pair.means)
     common = ribbon(x, np.zeros_like(x), np.minimum(one, other), palette.quiet, 0.25, name="in common")
     common.showlegend = True

@@ -345,8 +345,8 @@ def test_a_typical_range_is_enough_for_a_column():
     own = at.session_state["own"]
     assert not at.error, [e.value for e in at.error]
     age, pay, score = own.declared.columns
-    assert (age.usual, age.low, age.high, age.typical) == ((20, 70), 0, 120, 45)
-    assert (pay.usual, score.usual, score.weight) == ((500, 20_000), None, 1)
+    assert (age.typical_range, age.low, age.high, age.typical) == ((20, 70), 0, 120, 45)
+    assert (pay.typical_range, score.typical_range, score.weight) == ((500, 20_000), None, 1)
     assert own.declared.row_bound_fraction == row_bound_fraction(own.declared.columns) < 1
     shown = plain(everything(at))
     assert "age: from 0 to 120, typical 45 (most people 20 to 70); weight 2.2" in shown

@@ -407,6 +407,6 @@ def test_a_hosted_server_says_so_and_asks_for_no_token(monkeypatch):
     monkeypatch.setenv(hosted.HOSTED, "1")
     at = visit()
     assert not at.text_input
-    assert "open to others" in at.info[0].value
+    assert "other machines" in at.info[0].value
     with pytest.raises(hosted.Hosted):
         state.open_ledger()

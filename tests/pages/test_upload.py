@@ -708,8 +708,7 @@ def test_no_shared_cache_holds_the_table(monkeypatch):
 
     at = public()
     type_in(at, LIMITS)
-    for name in ("_release", "_rows"):
-        monkeypatch.setattr(cached, name, refuse)
+    monkeypatch.setattr(cached, "_rows", refuse)
     monkeypatch.setattr(cached.SHARED, "get", refuse)
     use(at)
     assert "csv" in at.session_state
