@@ -133,7 +133,7 @@ LESSON = Lesson(
     title="Clipping: bias against noise",
     aim=(
         "Some pupils' rows are far longer than others. Rows longer than R (the circle) are shortened to R; grey is cut "
-        "off. A small R needs little noise and has much bias. Only as the pupils are simulated may errors be looked at."
+        "off. A small R needs little noise and has much bias. The pupils are simulated, so errors may be looked at."
     ),
     control=Control(
         "Row bound R",

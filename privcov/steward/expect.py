@@ -383,12 +383,13 @@ def _release_errors(
     assert facts.n is not None, "the number of rows is public"
     release, floor = simulated_release(request, law, facts.n), law.diagonal_std * facts.row_bound**2
     edge = np.append(np.ones(facts.d), planned_anchor(facts, law.shape))
+    exact = [table.moment * np.outer(edge, edge) for table in tables]
     true = [correlation(table.covariance, floor=1e-12) for table in tables]
     errors, squares = np.empty((rounds, len(tables))), np.zeros((rounds, len(tables)))
     for k in range(rounds):
         for j, table in enumerate(tables):
             noise = law.draw(stream(seed, "noise", k * len(tables) + j, "plan", "twin"))
-            estimate = release(table.moment * np.outer(edge, edge) + noise, None)
+            estimate = release(exact[j] + noise, None)
             errors[k, j] = table.error_of(estimate)
             if off.any():
                 squares[k, j] = float(np.mean((correlation(estimate, floor=floor) - true[j])[off] ** 2))

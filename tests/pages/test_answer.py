@@ -157,3 +157,11 @@ def test_a_failure_is_a_sentence_and_the_page_stands(monkeypatch):
     at.run()
     assert any("These sizes are refused" in w.value.replace("\u2060", "").replace("\\", "") for w in at.error)
     assert at.number_input(key="ask.n").value == 613
+
+
+def test_an_error_out_of_reach_costs_more_than_any_level_or_number_of_rows():
+    ask = Question(LEVEL, 200, 20, ZCDP(1.0), 0.001, "2", "blocks")
+    assert answer.cost(ask, ask.answer()) == float("inf")
+    assert answer.cost(ask, Question(LEVEL, 200, 20, ZCDP(1.0), 0.9, "2", "blocks").answer()) == float("inf")
+    near = Question(ROWS, 0, 5, ZCDP(0.1), 0.9, "2", "blocks")
+    assert answer.cost(near, near.answer()) == near.answer().n

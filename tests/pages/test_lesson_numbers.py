@@ -1,14 +1,18 @@
 """The numbers of the lessons, computed without a page: identities, limits, and Monte-Carlo bounds at fixed seeds."""
 
 import math
+import re
 
 import numpy as np
 import pytest
 
 import privcov
 from pages.lessons import clipping, epsilon, graphs, guess, reruns, rows, sensitivity, simulated, thresholding
+from pages.lessons.catalogue import LESSONS
+from pages.lessons.lesson import content
 from privcov.core import accounting
 from privcov.core.guarantees import GaussianDP, ZCDP
+from privcov.core.words import chance
 from privcov.measurements.moment import measure_moment
 from privcov.metrics.graphs import edges
 from privcov.plots.palette import LIGHT
@@ -190,3 +194,21 @@ def test_the_funnel_holds_95_per_cent_of_the_guessers_at_the_limit(rate):
         assert chances[int(b) + 1 :].sum() <= 0.025 + 1e-12
         assert chances[: int(b)].sum() < 0.975
     assert (np.diff((high - low)[2:]) < 0).all()
+
+
+@pytest.mark.parametrize("draw", range(6))
+@pytest.mark.parametrize("level", LESSONS[1].control.options)
+def test_the_sentence_of_lesson_one_says_the_numbers_of_its_picture(level, draw):
+    said = content(LESSONS[1], level, draw=draw).sentence.replace("\xa0", " ")
+    times, which = re.search(r"\*\*([\d.,]+) times\*\* as likely from the (first|second) table", said).groups()
+    heights = epsilon.two_tables(level, simulated.SEED + 1000 * draw).heights
+    assert which == ("first", "second")[int(heights[0] < heights[1])]
+    assert 1 <= float(times.replace(",", "")) == pytest.approx(max(heights) / min(heights), rel=5e-3)
+    right = float(re.search(r"1 - area/2: \*\*([\d.]+) %\*\*", said)[1])
+    assert right == pytest.approx(100 * (1 - math.exp(-level / 2) / 2), abs=0.0501)
+
+
+def test_a_closed_form_is_rounded_to_the_nearest_and_a_bound_up():
+    assert [chance(0.84134, exact=True), chance(0.84134)] == ["84.1\xa0%", "84.2\xa0%"]
+    assert chance(0.84134, most=True) == "at most 84.2\xa0%"
+    assert chance(0.999999, exact=True) == "over 99.99\xa0%"

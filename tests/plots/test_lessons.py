@@ -1,7 +1,10 @@
 """The pictures of the lessons, decoded."""
 
+import re
+
 import numpy as np
 
+from privcov.plots.exports import svg
 from privcov.plots.lessons import over_control, panels
 from privcov.plots.look import pen_of
 from privcov.plots.palette import DARK, LIGHT
@@ -37,3 +40,14 @@ def test_lines_over_a_control_carry_every_value_and_its_place():
     assert sorted(note.text for note in found.figure.layout.annotations) == ["the release", "the sample"]
     assert mark.x0 == mark.x1 == 10.0
     assert found.alt.startswith("Error curves against Rows n: the release from 0.5 to 0.05")
+
+
+def test_names_stand_above_their_columns():
+    tables = [(name, np.arange(6.0).reshape(3, 2)) for name in ("one", "other")]
+    image = svg(panels(tables, 5.0, LIGHT, columns=("sleep", "marks")))
+    places = {
+        word: [float(x) for x in re.findall(rf'<text x="([\d.]+)"[^>]*>{word}<', image)] for word in ("sleep", "marks")
+    }
+    assert len(places["sleep"]) == len(places["marks"]) == 2
+    assert all(a < b for a, b in zip(places["sleep"], places["marks"], strict=True))
+    assert "sleep" not in svg(panels(tables, 5.0, LIGHT))

@@ -210,3 +210,31 @@ def test_two_rows_have_an_answer(sizes):
 def test_an_error_that_zeros_have_is_no_target(error):
     with pytest.raises(ValueError, match=r"error must lie in .*5 % is 0\.05"):
         least_rows(error, 5, privcov.ZCDP(0.1))
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "rho", "ended"), [(500, 5, 0.1, False), (1_000, 40, 0.2, True), (12_000, 25, 0.02, True)]
+)
+def test_releases_end_when_their_mean_is_known_to_two_percent_and_not_before(n, d, rho, ended):
+    errors = privcov.expect(n, d, privcov.ZCDP(rho), random_state=0).errors
+    assert (len(errors) < 50) == ended
+    rounds = errors.reshape(-1, 5)  # a column for each table
+
+    def known(some: np.ndarray) -> bool:
+        return np.sqrt(some.var(axis=0, ddof=1).mean() / some.size) <= 0.02 * some.mean()
+
+    assert known(rounds) == ended
+    assert not any(known(rounds[:k]) for k in range(2, len(rounds)))
+    assert len(privcov.expect(n, d, privcov.ZCDP(rho), random_state=0, releases=20).errors) == 20
+
+
+def test_without_noise_each_table_has_its_own_correlations():
+    """Small tables differ: compared with another one's, correlations would be off by about .2."""
+    expected = privcov.expect(40, 4, privcov.ZCDP(1e8), spread=0.2, row_bound_fraction=1.0, random_state=0, releases=10)
+    assert expected.correlation_error < 0.01
+
+
+def test_nine_in_ten_of_ten_releases_are_all_of_them():
+    """Of few releases the plain quantile would lie inside, where a tenth of more releases lie outside."""
+    expected = privcov.expect(1_000, 40, privcov.ZCDP(0.2), random_state=0, releases=10)
+    assert expected.error_range == (expected.errors.min(), expected.errors.max())
