@@ -135,5 +135,5 @@ def test_a_class_is_served_the_files_and_nothing_else(tmp_path, monkeypatch):
     assert status("/") == 503, "no list of what there is"
     (tmp_path / "lessons" / "index.html").write_text("<h1>Lessons</h1>")
     assert status("/") == status("/index.html?lever=2") == 200
-    for path in ("/lesson-1.html", "/../secret.txt", "/%2e%2e/secret.txt", "//secret.txt"):
+    for path in ("/lesson-1.html", "/../secret.txt", "/%2e%2e/secret.txt", "//secret.txt", "/none%00.html"):
         assert status(path) == 404

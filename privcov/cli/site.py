@@ -41,6 +41,12 @@ def _site(options: argparse.Namespace) -> None:
 
 
 class _Files(SimpleHTTPRequestHandler):
+    timeout = 10  # seconds: a connection that asks nothing holds a thread and a descriptor of the workbench
+
+    def translate_path(self, path: str) -> str:
+        """Return the file of an address; a name that no file can have is one that is not there."""
+        return super().translate_path(path.replace("%00", ""))
+
     def log_message(self, *_: object) -> None:
         """Print nothing: the terminal is the lecturer's."""
 

@@ -338,14 +338,16 @@ def invented(
     labels = rng.integers(len(facts.classes), size=rows) if facts.classes else None
     each = np.ones(rows, dtype=np.int64) if facts.person else None
     own = dataclasses.replace(facts, n=rows if facts.n is not None else None)
-    within = ", within the typical ranges where they are declared" if any(usual) else ""
-    strength = "" if invention.structure == "independent" else f"correlation {invention.strength:g}, "
-    gaps = f", {100 * invention.missing:g} % of the cells missing" if invention.missing else ""
-    spread_words = "columns" if usual and all(usual) else f"deviation {invention.spread:g} of half the range"
-    kinds_too = ", of the declared kinds" if facts.kinds else ""
-    skewed = ", number columns skewed" if invention.skew else ""
-    words = f"{STRUCTURES[invention.structure]}, {strength}{spread_words}{kinds_too}{within}{skewed}{gaps}"
-    description = f"an invented table: {words}"
+    parts = [
+        STRUCTURES[invention.structure],
+        "" if invention.structure == "independent" else f"correlation {invention.strength:g}",
+        "" if usual and all(usual) else f"deviation {invention.spread:g} of half the range",
+        "of the declared kinds" if facts.kinds else "",
+        "within the typical ranges where they are declared" if any(usual) else "",
+        "number columns skewed" if invention.skew else "",
+        f"{100 * invention.missing:g} % of the cells missing" if invention.missing else "",
+    ]
+    description = f"an invented table: {', '.join(filter(None, parts))}"
     covariance = np.cov(uncut, rowvar=False, bias=True).reshape(facts.d, facts.d)  # cells are missing at random
     table = PrivateDataset(own, "invented", cells, labels, None, each)
     return ExampleRows(table, invention.n, description, _covariance=covariance)

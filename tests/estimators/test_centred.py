@@ -85,3 +85,15 @@ def test_a_rare_class_costs_no_more_than_its_rows():
         ]
         errors.append(np.mean([privcov.error(rel, data) for rel in rels]))
     assert errors[1] <= 1.2 * errors[0]
+
+
+def test_a_mean_that_is_noise_is_shortened_and_a_visible_one_is_kept():
+    d, law = 12, NoiseDistribution("free-trace", 0.01, 12, 1)
+    for length, low, high in ((0.0, 0.0, 0.5), (0.9, 0.98, 1.0)):
+        covariance, mean = made(d, length)
+        noisy = measured(
+            joint(covariance + np.outer(mean, mean), mean) + law.draw(np.random.default_rng(4)), law, "joint"
+        )
+        own = noisy.matrix[:d, d] / np.sqrt(noisy.matrix[d, d])
+        (kept,) = centred(noisy).means
+        assert low <= np.linalg.norm(kept) / np.linalg.norm(own) <= high

@@ -113,3 +113,12 @@ def sampling_of(table, points):
     residual = table[:, -1] - x @ np.linalg.lstsq(x, table[:, -1], rcond=None)[0]
     at = np.column_stack([np.ones(len(points)), points])
     return residual @ residual / len(table) * np.einsum("ij,jk,ik->i", at, np.linalg.inv(x.T @ x), at)
+
+
+def test_the_interval_of_a_variance_grows_with_the_kurtosis():
+    """Without noise its square is (2 + kurtosis) v^2 / n, for elliptical rows."""
+    data = privcov.Dataset.from_rows(rows(20_000, 0), bounds=[(-9, 9)] * 4)
+    rel = privcov.release(data, privcov.ZCDP(1e9), "auto-cov", random_state=0, centre="joint")
+    plain, heavy = (privcov.answers(rel, kurtosis=k).variances() for k in (0.0, 3.0))
+    ratio = (heavy["ci_high"] - heavy["ci_low"]) / (plain["ci_high"] - plain["ci_low"])
+    assert ratio.to_numpy() == pytest.approx(np.sqrt(5 / 2), rel=0.02)
