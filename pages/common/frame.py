@@ -152,7 +152,7 @@ def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
     with st.sidebar, st.container(key="menu"):
         _menu()
     notices = st.container(key="notices")
-    for sentence in st.session_state.get("link_problems", []):
+    for sentence in st.session_state["link_problems"]:
         notices.warning(as_text(sentence))
     st.session_state["problem_place"] = notices  # for sentences of widgets further down about the address
     return st.session_state["study"]
@@ -204,6 +204,7 @@ def leave_out(name: str, why: str) -> None:
     if name in st.session_state.get("unchecked", ()):
         st.session_state["unchecked"].discard(name)
         sentence = f"The link's {name}={text[:40]!r} was left out. {why}"
+        st.session_state["link_problems"].append(sentence)  # also for runs that nobody's hand begins
         st.session_state["problem_place"].warning(as_text(sentence))
 
 
@@ -252,7 +253,7 @@ def _follow_address(keeps: tuple[str, ...], begun: float) -> None:
     touched = changed()
     arrived = query != state.get("address") and not touched and not _is_stale(query, begun)
     if touched or state["fresh_page"]:
-        state.pop("link_problems", None)
+        state["link_problems"] = []
     if "study" not in state or arrived:
         before = state.get("study")
         page = state["page"]

@@ -134,3 +134,14 @@ def test_the_ballot_has_the_matrices_and_the_noise_of_the_game():
         np.testing.assert_allclose(np.take(table, ballot["entry"]).reshape(guess.D, guess.D), exact)
     assert ballot["sigmas"] == [guess.play(rho, 7, 3).sigma for rho in options]
     assert ballot["limits"] == [percent(guess.limit(rho)) for rho in options]
+
+
+@pytest.mark.parametrize("query", [{"lesson": "99"}, {"part": "nonsense"}, {"lesson": "5", "lever": "77"}])
+def test_what_a_link_left_out_is_said_until_the_visitor_does_something(query):
+    at = open_page(PAGE, **query)
+    assert len(at.warning) == 1
+    at.run()  # as the player of a lesson begins one
+    assert len(at.warning) == 1
+    assert "was left out" in at.warning[0].value
+    at.button(key="lesson-next").click().run()
+    assert not at.warning
