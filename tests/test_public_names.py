@@ -107,7 +107,6 @@ RELEASE = [
     "entry",
     "save_bundle",
     "to_frame",
-    "to_dp_event",
     "plot",
     "plot_spectrum",
     "plot_network",

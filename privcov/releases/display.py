@@ -1,13 +1,12 @@
-"""Show a release outside the app: as text, as a labelled table, as an event of dp_accounting."""
+"""Show a release outside the app: as text and as a labelled table."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privcov.core import checks, extras
-from privcov.core.guarantees import Event, NoPrivacy
+from privcov.core import checks
 from privcov.postprocess.matrices import correlation
 
 if TYPE_CHECKING:
@@ -65,37 +64,3 @@ def frame(rel: Release, which: str = "") -> pd.DataFrame:
 
     names = list(rel.columns)
     return pd.DataFrame(matrix_of(rel, which), index=names, columns=names)
-
-
-def dp_event(rel: Release) -> Any:
-    """Return what a release did to the rows, as an event of dp_accounting.
-
-    Every event has the sensitivity of the release's own neighbouring relation already, so an accountant is to take it
-    as it is: the default ``NeighboringRelation.ADD_OR_REMOVE_ONE`` does, while REPLACE_ONE doubles Gaussian ones.
-
-    Gaussian noise has its own event. A pure mechanism of epsilon is a DiscreteLaplaceDpEvent of sensitivity 1: its
-    privacy loss takes the two values epsilon and -epsilon, as that of randomised response, which of all epsilon-DP
-    mechanisms is the easiest to tell apart (Kairouz, Oh and Viswanath 2015). The accountant of privacy loss
-    distributions takes both. Discrete Gaussian noise is a ZCDpEvent, which the Renyi accountant alone takes.
-    """
-    extras.require("dp_accounting", "Events for dp_accounting")
-    from dp_accounting import dp_event as events
-
-    if isinstance(rel.guarantee, NoPrivacy):
-        return events.NonPrivateDpEvent()
-    if not rel.events:
-        return events.NoOpDpEvent()
-
-    def one(event: Event) -> Any:
-        if event.mechanism == "gaussian":
-            return events.GaussianDpEvent(event.multiplier)
-        if event.mechanism == "discrete-gaussian":
-            return events.ZCDpEvent(0.5 / event.multiplier**2)
-        if event.pure:
-            return events.DiscreteLaplaceDpEvent(1 / event.multiplier, 1)
-        raise ValueError(
-            f"dp_accounting has no event for the noise of {rel.method} ({event.mechanism}). "
-            "Its delta for every epsilon is privcov.core.accounting.delta_of_wishart_event."
-        )
-
-    return events.ComposedDpEvent([one(event) for event in rel.events])

@@ -327,16 +327,6 @@ class Release:
 
         return display.frame(self, which)
 
-    def to_dp_event(self) -> Any:
-        """Return what was done to the rows as an event of dp_accounting; see `privcov.releases.display.dp_event`.
-
-        The sensitivities are those of this release's own neighbours, so leave the accountant's neighbouring relation at
-        its default.
-        """
-        from privcov.releases import display
-
-        return display.dp_event(self)
-
     @checks.explain_arguments
     def plot(self, which: Which = "", *, dark: bool = False) -> Any:
         """Return a heatmap of one matrix as a plotly figure, ``which`` as in `to_frame`; "" draws correlations."""
