@@ -120,7 +120,7 @@ def test_what_cannot_be_written_is_found_before_anything_is_computed(place, monk
     def never(*_, **__):
         raise AssertionError("the study was computed")
 
-    monkeypatch.setattr(plan, "tables", never)
+    monkeypatch.setattr(plan, "run", never)
     for words in ("--out nowhere/t.csv", "--out folder"):
         assert main(["study", "run", "plan.json", *words.split()]) == 2
         assert "must name a file in a folder that exists" in capsys.readouterr().err
@@ -223,7 +223,7 @@ def test_data_are_refused_rather_than_changed(monkeypatch, capsys):
     assert raw.getvalue() == b""
 
 
-@pytest.mark.parametrize("module", ["argparse", "pathlib", "numpy", "privcov.studies.saved"])
+@pytest.mark.parametrize("module", ["argparse", "pathlib", "numpy", "privcov.studies.plan"])
 def test_an_interruption_while_python_imports(place, module):
     code = (
         "import os, signal, sys\n"

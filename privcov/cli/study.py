@@ -1,4 +1,4 @@
-"""``privcov study run``: a study that a page saved, as a table."""
+"""``privcov study run``: the table of a saved plan."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def add_study(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     """Add ``study`` to the commands of the parser."""
     study = commands.add_parser("study", help="sweeps over simulated and public tables, saved as JSON")
     parts = study.add_subparsers(dest="part", required=True)
-    runner = parts.add_parser("run", help="run a saved study (Plan JSON, one or a list) and write its table as CSV")
-    runner.add_argument("plan", type=Path, help="the file of the study, as a page or Plan.to_json wrote it")
+    runner = parts.add_parser("run", help="run a saved plan and write its table as CSV")
+    runner.add_argument("plan", type=Path, help="the file of the plan, as Plan.to_json wrote it")
     runner.add_argument("--out", type=Path, help="CSV file; standard output when left out")
     runner.add_argument("--fresh", action="store_true", help="compute everything again, whatever is kept")
     runner.add_argument("--workers", type=int, help="processes; PRIVCOV_WORKERS or every core when left out")
@@ -25,16 +25,14 @@ def add_study(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 
 def _run(options: argparse.Namespace) -> None:
-    import pandas as pd
-
-    from privcov.studies import cluster, saved
+    from privcov.studies import cluster
     from privcov.studies.cells import Cell
-    from privcov.studies.plan import tables
+    from privcov.studies.plan import Plan, run
     from privcov.studies.store import Store
 
     _check_workers(options)
     streams.check_place(options.out, required_files=[options.plan])
-    plans, store, n_reused = saved.read(options.plan.read_bytes()), None if options.fresh else Store(), 0
+    plan, store, n_reused = Plan.from_json(options.plan.read_bytes()), None if options.fresh else Store(), 0
 
     def tell(done: int, total: int, cell: list[dict]) -> None:
         nonlocal n_reused
@@ -43,7 +41,7 @@ def _run(options: argparse.Namespace) -> None:
         print_progress(done, total, cell)
 
     with cluster.dask_scheduler(options.cluster) if options.cluster else contextlib.nullcontext():
-        table = pd.concat(tables(plans, tell, store, workers=options.workers), ignore_index=True)
+        table = run(plan, tell, store, workers=options.workers)
     if n_reused:
         assert store is not None, "only a store has runs from before"
         print(f"{n_reused:,} of these runs were computed before and came from {store.path}.", file=sys.stderr)

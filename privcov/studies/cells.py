@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import bisect
 import dataclasses
 import itertools
 import json
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
 
 from privcov.core.guarantees import Guarantee, NoPrivacy
@@ -42,61 +41,49 @@ def column_of(name: str) -> str:
 
 
 class Cell(list):
-    """The rows of one method run, one per metric, with its plan, its place in the table, and whether it was stored."""
+    """The rows of one method run, one per metric, with its position in the table, and whether it was stored."""
 
-    def __init__(self, rows: list, reused: bool, position: int = 0, plan: int = 0) -> None:
+    def __init__(self, rows: list, reused: bool, position: int = 0) -> None:
         super().__init__(rows)
-        self.reused, self.position, self.plan = reused, position, plan
-
-    @property
-    def place(self) -> tuple[int, int]:
-        """The order of the table; cells come in the order in which they are finished."""
-        return self.plan, self.position
+        self.reused, self.position = reused, position
 
 
-def cells(
-    plans: Sequence[Plan], store: Store | None = None, *, workers: int | None = None
-) -> Generator[Cell, None, None]:
-    """Run the methods of plans and yield the cells: stored ones first, then the others as they are finished.
+def cells(plan: Plan, store: Store | None = None, *, workers: int | None = None) -> Generator[Cell, None, None]:
+    """Run the methods of a plan and yield the cells: stored ones first, then the others as they are finished.
 
     Rows are drawn when a cell first needs them, so nothing is drawn where the store has every cell. Small work is done
     in this process, the rest by `privcov.core.parallel`. Only the caller's process writes the store, each cell when it
     arrives.
     """
-    lists = [_List(plan) for plan in plans]
-    starts = [0, *itertools.accumulate(len(one) for one in lists)]
-    draws = []
-    for index, (one, start) in enumerate(zip(lists, starts[:-1], strict=True)):
-        for draw in one.draws(start):
-            missing = []
-            for run in draw.runs:
-                results = None if store is None else store.get(one.keys(run.position - start))
-                if results is None:
-                    missing.append(run)
-                else:
-                    yield one.cell(run.position - start, results, index, reused=True)
-            if missing:
-                draws.append(dataclasses.replace(draw, runs=tuple(missing)))
+    plan_runs, draws = _PlanRuns(plan), []
+    for draw in plan_runs.draws():
+        missing = []
+        for run in draw.runs:
+            results = None if store is None else store.get(plan_runs.keys(run.position))
+            if results is None:
+                missing.append(run)
+            else:
+                yield plan_runs.cell(run.position, results, reused=True)
+        if missing:
+            draws.append(dataclasses.replace(draw, runs=tuple(missing)))
     for position, results in run_draws(draws, workers):
-        index = bisect.bisect_right(starts, position) - 1
-        one, own = lists[index], position - starts[index]
         if store is not None:
-            store.put(one.keys(own), results)
-        yield one.cell(own, results, index, reused=False)
+            store.put(plan_runs.keys(position), results)
+        yield plan_runs.cell(position, results, reused=False)
 
 
 def rows_of(plan: Plan, replicate: int) -> list[dict]:
     """Compute the rows of the table that belong to one replicate, in this process."""
-    one = _List(plan)
+    plan_runs = _PlanRuns(plan)
     rows: list[dict] = []
-    for draw in one.draws(0):
+    for draw in plan_runs.draws():
         if draw.replicate == replicate:
             for position, results in fill_draw(draw):
-                rows += one.cell(position, results, 0, reused=False)
+                rows += plan_runs.cell(position, results, reused=False)
     return rows
 
 
-class _List:
+class _PlanRuns:
     """The method runs of a plan by their position: every point once, then every point again, replicate by replicate."""
 
     def __init__(self, plan: Plan) -> None:
@@ -107,9 +94,6 @@ class _List:
         self.pairs = [
             pair for pair in itertools.product(entries, levels) if not pair[0][1].card.refuses(pair[1][0].kind)
         ]
-
-    def __len__(self) -> int:
-        return self.plan.replicates * len(self.spots) * len(self.pairs)
 
     def _at(self, position: int) -> tuple:
         """Return (replicate, spot, method, guarantee) of a position."""
@@ -122,15 +106,15 @@ class _List:
         replicate, (*_, spot), (*_, part), (_, level) = self._at(position)
         return [key_of(spot, part, level, replicate, metric) for metric in self.plan.metrics]
 
-    def cell(self, position: int, results: list[tuple], index: int, *, reused: bool) -> Cell:
+    def cell(self, position: int, results: list[tuple], *, reused: bool) -> Cell:
         """Return the cell of one run from its values."""
         replicate, (part, *_), (label, *_), (guarantee, _) = self._at(position)
         rows = _rows(label, guarantee, replicate, self.plan.metrics, results)
-        return Cell([{"source": self.plan.source, **part, **row} for row in rows], reused, position, index)
+        return Cell([{"source": self.plan.source, **part, **row} for row in rows], reused, position)
 
-    def draws(self, start: int) -> Iterator[SweepTask]:
-        """Yield all draws from the run ``start`` on, whatever the store has; points with equal rows share one."""
-        plan, position = self.plan, start
+    def draws(self) -> Iterator[SweepTask]:
+        """Yield all draws, whatever the store has; points with equal rows share one."""
+        plan, position = self.plan, 0
         for replicate in range(plan.replicates):
             for source, spots in itertools.groupby(self.spots, key=lambda spot: spot[1]):
                 runs = []

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import itertools
 import json
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -209,7 +209,7 @@ class Plan:
         return pairs * self.replicates * len(list(self.points()))
 
     def to_json(self) -> str:
-        """Return the plan as a JSON text that `from_json` reads: a saved study.
+        """Return the plan as a JSON text that `from_json` reads.
 
         Returns
         -------
@@ -222,12 +222,12 @@ class Plan:
 
     @classmethod
     @checks.explain_arguments
-    def from_json(cls, text: str) -> Plan:
+    def from_json(cls, text: str | bytes) -> Plan:
         """Return the plan that `to_json` wrote.
 
         Parameters
         ----------
-        text : str
+        text : str or bytes
             JSON of a plan.
 
         Returns
@@ -239,13 +239,12 @@ class Plan:
         ------
         ValueError
             For any other text, in one sentence.
-        TypeError
-            As for `Plan`.
         """
         try:
             fields = json.loads(text)
-        except json.JSONDecodeError as problem:
-            raise ValueError(f"A plan must be JSON, and this text is not: {problem}.") from None
+        except (ValueError, RecursionError) as problem:
+            why = problem if isinstance(problem, json.JSONDecodeError) else "a number or a list in it has no end"
+            raise ValueError(f"A plan must be JSON, and this text is not: {why}.") from None
         names = [f.name for f in dataclasses.fields(cls)]
         if not isinstance(fields, dict):
             raise ValueError(f"A plan must be a JSON object with the fields {', '.join(names)}.")
@@ -262,7 +261,10 @@ class Plan:
         except (TypeError, AttributeError) as problem:
             lacking = problem if isinstance(problem, TypeError) else "one of them is no such entry"
             raise ValueError(f"guarantees must hold entries such as {to_dict(ZCDP(0.1))}; {lacking}.") from None
-        return cls(**fields)
+        try:
+            return cls(**fields)
+        except (TypeError, KeyError, AttributeError, OverflowError):
+            raise ValueError("A field of the plan holds a value of the wrong form.") from None
 
 
 def _bound(name: str, value: object) -> float:
@@ -339,24 +341,11 @@ def run(
     """
     if not isinstance(plan, Plan):
         raise TypeError(f"plan must be a privcov.Plan, got {type(plan).__name__}.")
-    return tables([plan], progress, store, workers=workers)[0]
-
-
-def tables(
-    plans: Sequence[Plan], progress: OnCell | None = None, store: Store | None = None, *, workers: int | None = None
-) -> list[pd.DataFrame]:
-    """Run several plans together and return the table of each."""
-    total = sum(plan.steps for plan in plans)
-    finished = collect(cells(plans, store, workers=workers), total, progress)
-    return [pd.DataFrame([row for cell in finished if cell.plan == i for row in cell]) for i in range(len(plans))]
-
-
-def collect(arriving: Generator[Cell, None, None], total: int, progress: OnCell | None) -> list[Cell]:
-    """Collect all cells and return them in the order of the table, in whatever order they were finished."""
-    results = []
-    with contextlib.closing(arriving):
+    finished = []
+    with contextlib.closing(cells(plan, store, workers=workers)) as arriving:
         for done, cell in enumerate(arriving, start=1):
-            results.append(cell)
+            finished.append(cell)
             if progress is not None:
-                progress(done, total, cell)
-    return sorted(results, key=lambda cell: cell.place)
+                progress(done, plan.steps, cell)
+    finished.sort(key=lambda cell: cell.position)  # cells arrive as they are finished
+    return pd.DataFrame([row for cell in finished for row in cell])

@@ -12,8 +12,7 @@ import pytest
 
 import privcov
 from privcov.studies import draws as draws_module
-from privcov.studies.cells import _List, cells
-from privcov.studies.plan import tables
+from privcov.studies.cells import _PlanRuns, cells
 from privcov.studies.store import Store
 from tests.patience import patient
 
@@ -70,23 +69,16 @@ def test_the_table_does_not_depend_on_the_number_of_workers(alone, at_once, work
 def test_few_draws_are_split_for_many_workers(at_once):
     """One replicate of one point: its method runs are shared out, and give the same bits."""
     one = plan(vary={}, replicates=1, guarantees=[privcov.ZCDP(0.1 * k) for k in range(1, 20)])
-    (draw,) = _List(one).draws(0)
+    (draw,) = _PlanRuns(one).draws()
     parts = draws_module._parts(draw, 8)
     assert [run.position for part in parts for run in part.runs] == list(range(one.steps))
     assert 6 <= len(parts) <= 8
     pd.testing.assert_frame_equal(privcov.run(one, workers=2), privcov.run(one, workers=1), check_exact=True)
 
 
-def test_several_plans_are_the_same_too(at_once):
-    plans = [plan(), plan(source_params={"d": 4}, seed=5)]
-    found = pd.concat(tables(plans, workers=2), ignore_index=True)
-    wanted = pd.concat([privcov.run(one, workers=1) for one in plans], ignore_index=True)
-    pd.testing.assert_frame_equal(found, wanted, check_exact=True)
-
-
 def test_a_stopped_sweep_goes_on_where_it_was(alone, at_once, tmp_path):
     store = Store(tmp_path / "cells.sqlite")
-    with contextlib.closing(cells([plan()], store, workers=2)) as arriving:
+    with contextlib.closing(cells(plan(), store, workers=2)) as arriving:
         kept = list(itertools.islice(arriving, 5))
     assert len(store) == sum(map(len, kept)), "every cell that came, and no other"
     reused = []
