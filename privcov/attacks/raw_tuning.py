@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from privcov.measurements.clipping import blocks, clip_rows
-from privcov.postprocess.threshold import cut_off_diagonal
 from privcov.tables.dataset import Dataset
 
 FOLDS = 10
@@ -41,12 +40,11 @@ def chosen_on_raw_rows(dataset: Dataset, rng: np.random.Generator) -> float:
     d, folds = dataset.d, fold_moments(dataset, FOLDS, rng)
     if d == 1:
         return 0.0  # nothing to cut
-    pairs = [(train, math.sqrt(math.log(d) / rows), test) for train, rows, test in folds]
     off = ~np.eye(d, dtype=bool)
-    largest = max(float(np.abs(train[off]).max()) / root for train, root, _ in pairs)
-    constants = np.linspace(0.0, largest, CONSTANTS_TRIED)
-    loss = [
-        sum(((cut_off_diagonal(train, c * root) - test)[off] ** 2).sum() for train, root, test in pairs)
-        for c in constants
-    ]
+    train = np.array([moment[off] for moment, _, _ in folds])  # folds x entries
+    test = np.array([moment[off] for _, _, moment in folds])
+    roots = np.array([[math.sqrt(math.log(d) / rows)] for _, rows, _ in folds])
+    size = np.abs(train)
+    constants = np.linspace(0.0, float((size.max(axis=1, keepdims=True) / roots).max()), CONSTANTS_TRIED)
+    loss = [sum(((np.where(size > c * roots, train, 0.0) - test) ** 2).sum(axis=1)) for c in constants]
     return float(constants[int(np.argmin(loss))])

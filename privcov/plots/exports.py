@@ -32,6 +32,7 @@ _NAMED = 40  # columns whose names stand beside a heatmap
 _LETTER = 0.58  # approximate width of a letter in units of the font's size
 
 # Dashes and marks by the names that plotly gives them.
+_PARTS = {"xaxis", "yaxis", "title", "margin", "line", "marker", "font", "textfont"}
 _DASH = {"solid": "", "dash": "9 5", "dot": "2 3", "dashdot": "9 4 2 4", "longdash": "14 6", "longdashdot": "14 5 2 5"}
 # Corners in units of half the size; None is a round mark.
 _STAR = [
@@ -54,6 +55,21 @@ _CORNERS = {
 
 
 # --- SVG --------------------------------------------------------------------------------------------------------------
+
+
+class _Part(dict):
+    """A part of a figure as plotly's own dictionary, by attributes: plotly validates each access again, which is slow.
+
+    What is not set is None, and an empty part where a part has its place.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        value = self.get(name)
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            return [_Part(part) for part in value]
+        if value is None and name in ("shapes", "annotations"):
+            return []
+        return _Part(value or {}) if isinstance(value, dict) or (value is None and name in _PARTS) else value
 
 
 @dataclass(frozen=True)
@@ -91,11 +107,12 @@ def svg(picture: Picture, *, width: int = 640, height: int | None = None, palett
 
 
 def _render(picture: Picture, width: int, height: int | None) -> str:
-    figure = picture.figure
-    for trace in figure.data:
+    for trace in picture.figure.data:
         if not isinstance(trace, (go.Scatter, go.Heatmap)):
             raise TypeError(f"a static figure holds lines, marks and heatmaps, not {type(trace).__name__}.")
-    heatmaps = [trace for trace in figure.data if isinstance(trace, go.Heatmap) and trace.zmin is not None]
+    traces = [trace.to_plotly_json() for trace in picture.figure.data]
+    figure = _Part(data=traces, layout=picture.figure.layout.to_plotly_json())
+    heatmaps = [trace for trace in figure.data if trace.type == "heatmap" and trace.zmin is not None]
     if len(heatmaps) > 1:
         return _in_a_row(figure, heatmaps, picture.alt, width)
     if heatmaps:
@@ -112,9 +129,8 @@ def _render(picture: Picture, width: int, height: int | None) -> str:
     clip = f"c{zlib.crc32(picture.alt.encode()):x}"
     parts.append(f'<clipPath id="{clip}"><rect x="{frame[0]:.1f}" y="{frame[1]:.1f}" width="{frame[2]:.1f}" '
                  f'height="{frame[3]:.1f}"/></clipPath>')  # fmt: skip
-    traces = [_trace(trace, across, up) for trace in figure.data]
     clipped = f' clip-path="url(#{clip})"' if across.visible else ""
-    parts.append(f"<g{clipped}>{''.join(traces)}</g>")
+    parts.append(f"<g{clipped}>{''.join(_trace(trace, across, up) for trace in figure.data)}</g>")
     parts += [_shape(s, across, up) for s in figure.layout.shapes if s.layer != "below"]
     parts += [_note(a, across, up) for a in figure.layout.annotations]
     return _wrap("".join([legend, *parts]), picture.alt, width, height)
@@ -130,7 +146,7 @@ def _wrap(body: str, alt: str, width: float, height: float) -> str:
 # --- axes -----------------------------------------------------------------------------------------------------------
 
 
-def _axes(figure: go.Figure, width: float, height: float, top: float) -> tuple[_Axis, _Axis]:
+def _axes(figure: _Part, width: float, height: float, top: float) -> tuple[_Axis, _Axis]:
     x, y = figure.layout.xaxis, figure.layout.yaxis
     visible = x.visible is not False
     level = [s for s in figure.layout.shapes if s.xref == "paper" and s.yref != "paper" and s.type == "line"]
@@ -151,7 +167,7 @@ def _axes(figure: go.Figure, width: float, height: float, top: float) -> tuple[_
     )
 
 
-def _limits(axis: go.layout.XAxis | go.layout.YAxis, values: list, pad: float = 0.05) -> tuple[float, float]:
+def _limits(axis: _Part, values: list, pad: float = 0.05) -> tuple[float, float]:
     """Return the ends in axis units (log10 on a log axis), as the figure gives them or around what is drawn."""
     if axis.range is not None:
         return float(axis.range[0]), float(axis.range[1])
@@ -166,7 +182,7 @@ def _limits(axis: go.layout.XAxis | go.layout.YAxis, values: list, pad: float = 
     return (low if axis.rangemode == "tozero" and low == 0 else low - space), high + space
 
 
-def _ticks(axis: go.layout.XAxis | go.layout.YAxis, low: float, high: float) -> tuple[tuple[float, str], ...]:
+def _ticks(axis: _Part, low: float, high: float) -> tuple[tuple[float, str], ...]:
     if axis.tickvals is not None:
         words = axis.ticktext if axis.ticktext is not None else [plain(float(v)) for v in axis.tickvals]
         return tuple((float(v), str(w)) for v, w in zip(axis.tickvals, words, strict=True))
@@ -213,7 +229,7 @@ def _grid(across: _Axis, up: _Axis) -> str:
 # --- what is drawn --------------------------------------------------------------------------------------------------
 
 
-def _cells(trace: go.Heatmap, across: _Axis, up: _Axis) -> str:
+def _cells(trace: _Part, across: _Axis, up: _Axis) -> str:
     """Return the words in the cells of a map; the colours of its cells are shapes."""
     markup = ""
     for j, line in enumerate(trace.text):
@@ -224,8 +240,8 @@ def _cells(trace: go.Heatmap, across: _Axis, up: _Axis) -> str:
     return markup
 
 
-def _trace(trace: go.Scatter | go.Heatmap, across: _Axis, up: _Axis) -> str:
-    if isinstance(trace, go.Heatmap):
+def _trace(trace: _Part, across: _Axis, up: _Axis) -> str:
+    if trace.type == "heatmap":
         return _cells(trace, across, up)
     if trace.visible is False or trace.x is None or trace.y is None:
         return ""
@@ -275,7 +291,7 @@ def _way(points: Iterable[tuple[float, float]]) -> str:
     return "".join(steps)
 
 
-def _marks(trace: go.Scatter, points: list) -> list[tuple[str, str]]:
+def _marks(trace: _Part, points: list) -> list[tuple[str, str]]:
     """Return (look, shape) of every mark."""
 
     def each(value: Any) -> Callable[[int], Any]:
@@ -326,7 +342,7 @@ def _mark(
     return [(look, f'<path d="{_way([(x + half * left, y + half * top)])}{onward}z"/>')]
 
 
-def _shape(shape: go.layout.Shape, across: _Axis, up: _Axis) -> str:
+def _shape(shape: _Part, across: _Axis, up: _Axis) -> str:
     if shape.type == "path":
         ends = [float(word) for word in re.findall(r"-?[\d.]+(?:e-?\d+)?", shape.path)]
         strokes = zip(*[iter(ends)] * 4, strict=True)
@@ -350,7 +366,7 @@ def _shape(shape: go.layout.Shape, across: _Axis, up: _Axis) -> str:
     return _line(x0, y0, x1, y1, shape.line.color, shape.line.width or 1, shape.line.dash)
 
 
-def _note(note: go.layout.Annotation, across: _Axis, up: _Axis) -> str:
+def _note(note: _Part, across: _Axis, up: _Axis) -> str:
     x = across.between(note.x) if note.xref == "paper" else across.at(10.0 ** float(note.x) if across.log else note.x)
     x += note.xshift or 0
     y = up.between(note.y) if note.yref == "paper" else up.at(10.0 ** float(note.y) if up.log else float(note.y))
@@ -364,7 +380,7 @@ def _note(note: go.layout.Annotation, across: _Axis, up: _Axis) -> str:
     return "".join(_text(x, y + 13 * k, line, anchor, 11, colour) for k, line in enumerate(lines))
 
 
-def _legend(figure: go.Figure, width: float) -> tuple[str, float]:
+def _legend(figure: _Part, width: float) -> tuple[str, float]:
     """Return (markup, height) of the legend: entries side by side, in as many lines as they need."""
     if figure.layout.showlegend is False:
         return "", 0.0
@@ -399,13 +415,13 @@ def _text(x: float, y: float, words: Any, anchor: str, size: float, colour: str 
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size:.3g}" fill="{colour}">{text}</text>'
 
 
-def _in_a_row(figure: go.Figure, heatmaps: list[go.Heatmap], alt: str, width: float) -> str:
+def _in_a_row(figure: _Part, heatmaps: list[_Part], alt: str, width: float) -> str:
     """Return heatmaps side by side where their axes have them, with titles, numbers in the cells and framed rows."""
     titles = {note.xref.removesuffix(" domain"): note.text for note in figure.layout.annotations}
     parts, height, top = [], 0.0, 36 if figure.layout.xaxis.visible else 22  # room for the names of columns
     for trace in heatmaps:
         axis, (rows, columns) = trace.xaxis or "x", np.shape(trace.z)
-        left, right = (width * end for end in figure.layout[axis.replace("x", "xaxis")].domain)
+        left, right = (width * end for end in getattr(figure.layout, axis.replace("x", "xaxis")).domain)
         wide = right - left
         high = wide if rows == columns else rows * _LINE
         across, up = wide / columns, high / rows
@@ -428,7 +444,7 @@ def _in_a_row(figure: go.Figure, heatmaps: list[go.Heatmap], alt: str, width: fl
     return _wrap("".join(parts), alt, width, round(height + 2))
 
 
-def _with_axes(trace: go.Heatmap, width: float) -> tuple[str, float]:
+def _with_axes(trace: _Part, width: float) -> tuple[str, float]:
     """Return a heatmap with the names of its columns and its colour bar, and the height."""
     names = [unescape(str(name)) for name in trace.y]
     names = [name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…" for name in names]
@@ -455,7 +471,7 @@ def _with_axes(trace: go.Heatmap, width: float) -> tuple[str, float]:
     return "".join(parts), round(_ABOVE + side + room)
 
 
-def _heatmap(trace: go.Heatmap, side: float, height: float | None = None) -> str:
+def _heatmap(trace: _Part, side: float, height: float | None = None) -> str:
     """Return the cells as a PNG of one pixel each, which the browser enlarges without smoothing; square unless told."""
     z = np.asarray(trace.z, dtype=np.float64)
     pixels = colours_of(np.nan_to_num(z), trace.zmin, trace.zmax, trace.colorscale)
