@@ -33,7 +33,6 @@ _COLOURS = {catalogue.FALSE: "red", catalogue.NONE: "red", catalogue.EMPTY: "ora
 
 @st.cache_data(max_entries=64, show_spinner="Computing every claim ...")
 def _table(epsilon: float, delta: float, n: int, d: int) -> pd.DataFrame:
-    """Compute every claim at these parameters."""
     return claims.table(epsilon, delta, n, d)
 
 

@@ -71,7 +71,6 @@ def _choose_mechanism(box) -> str:
 
 
 def _controls(key: str) -> AuditSettings:
-    """Show the settings of the audit and return what they ask for."""
     mechanism = find(key)
     one, two, three, four = st.columns([3, 5, 2, 3], vertical_alignment="bottom")
     d = address.bound(
@@ -178,7 +177,6 @@ def _steps(settings: AuditSettings) -> Steps:
 
 
 def _paint(job: Job, settings: AuditSettings) -> None:
-    """Show the progress of the audit, then its result."""
     status(job, "steps", "audit-stop")
     if job.progress.state == "stopped":
         st.info("Stopped. A bound needs a number of draws fixed before.")
@@ -288,7 +286,6 @@ def _explained(settings: AuditSettings) -> None:
 
 
 def _show_reach(settings: AuditSettings, draws: int) -> None:
-    """Show what so many test draws can detect."""
     can = reach(settings.claim, draws)
     name = "rho" if isinstance(settings.claim, ZCDP) else "epsilon"
     if math.isfinite(can.factor):

@@ -149,19 +149,15 @@ def settle(name: str, key: str, code: Code, default: Any) -> Any:
             frame.leave_out(name, str(problem))
             text = ""
     state.get("unchecked", set()).discard(name)
-    last = state.setdefault("own.seen", {}).get(key, (text, None))
-    if key in state and last[0] == text and not _same(state[key], last[1]):
+    last_text, last_value = state.setdefault("own.seen", {}).get(key, (text, None))
+    if key in state and last_text == text and not _same(state[key], last_value):
         try:
             written_text = code.write(state[key])
             value = code.read(written_text)
             text = "" if _same(value, default) else written_text
             frame.note_query(**{name: text})
-        except (
-            ValueError,
-            TypeError,
-            StopIteration,
-        ):  # no value of this widget: an emptied choice, or options that have changed
-            state[key] = value
+        except (ValueError, TypeError, StopIteration):
+            state[key] = value  # what it had is no value of this widget: an emptied choice, or other options
     elif state.get("fresh_page", True) or key not in state or not _same(state[key], value):
         state[key] = value
     state["own.seen"][key] = (text, value)
@@ -169,7 +165,6 @@ def settle(name: str, key: str, code: Code, default: Any) -> Any:
 
 
 def _same(one: object, other: object) -> bool:
-    """Return whether two values are the same for a widget."""
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
         return list(one) == list(other)
     return (type(one) is type(other) and one == other) or (_number(one) and _number(other) and one == other)
@@ -179,12 +174,12 @@ def _number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def tabs(labels: Sequence[str], *, name: str, key: str, quiet: bool = False) -> Sequence:
-    """Return `st.tabs` whose open tab is kept in the address; the first is the default. ``quiet`` as for `bound`."""
+def tabs(labels: Sequence[str], *, name: str, key: str) -> Sequence:
+    """Return `st.tabs` whose open tab is kept in the address; the first is the default."""
     settle(name, key, one_of(labels), labels[0])
 
     def on_change() -> None:
         choice = st.session_state[key]
-        (frame.note_query if quiet else frame.set_query)(**{name: "" if choice in (None, labels[0]) else word(choice)})
+        frame.set_query(**{name: "" if choice in (None, labels[0]) else word(choice)})
 
     return st.tabs(list(labels), key=key, on_change=on_change)

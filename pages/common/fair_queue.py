@@ -72,8 +72,8 @@ class FairQueue:
         """Enter the queue and return the ticket when its turn has come."""
         with self._moved:
             # What this thread ran before is over, also under another name of its visit.
-            mine = [t for t in self._queue if t.run is me and not (t.waiting and t.visit == visit)]
-            self._queue = [t for t in self._queue if t.run.is_alive() and t not in mine]
+            over = [t for t in self._queue if t.run is me and not (t.waiting and t.visit == visit)]
+            self._queue = [t for t in self._queue if t.run.is_alive() and t not in over]
             ticket = next((t for t in self._queue if t.visit == visit and t.waiting), None)
             if ticket is None:
                 ticket = _Ticket(visit, me)
@@ -85,8 +85,8 @@ class FairQueue:
             while not self._can_proceed(ticket, me):
                 # The end of a thread is not signalled. Only the first in line checks for it, and notifies the others
                 # when it leaves: twenty runs that all check would slow down a busy interpreter.
-                first = next((t for t in self._queue if t.waiting and not t.blocked and not t.away), None)
-                self._moved.wait(STEP if first is ticket or ticket.blocked else self._patience)
+                in_front = next((t for t in self._queue if t.waiting and not t.blocked and not t.away), None)
+                self._moved.wait(STEP if in_front is ticket or ticket.blocked else self._patience)
             self._moved.notify_all()
             return ticket
 

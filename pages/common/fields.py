@@ -75,12 +75,8 @@ def of_parameter(spec: Spec, part: str, study: Study, *, owner: str) -> None:
         rest = {k: v for k, v in getattr(new_study, part) if k != spec.name}
         if setting != spec.default:
             rest[spec.name] = setting
-        pairs = tuple(sorted(rest.items()))
-        return (
-            dataclasses.replace(new_study, data=pairs)
-            if part == "data"
-            else dataclasses.replace(new_study, options=pairs)
-        )
+        pairs: dict[str, Any] = {part: tuple(sorted(rest.items()))}
+        return dataclasses.replace(new_study, **pairs)
 
     whole = isinstance(spec.default, int)
     make: Callable

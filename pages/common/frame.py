@@ -174,11 +174,6 @@ def changed() -> bool:
     return st.session_state.get("study_changed", False)
 
 
-def came_from_another_page() -> bool:
-    """Return whether this run shows the page for the first time after another page of this visit."""
-    return st.session_state.get("within", False)
-
-
 def page_setting(name: str, default: str = "") -> str:
     """Return a setting of this page alone as its address has it: text from outside, to be checked by the page."""
     return _page_settings().get(name) or default

@@ -83,7 +83,6 @@ def loopback(address: str | None) -> bool:
 
 
 def _host(text: str) -> str:
-    """Return the host of a Host or Origin header, "" where it cannot be read."""
     try:
         return urlsplit(text if "//" in text else f"//{text}").hostname or ""
     except ValueError:

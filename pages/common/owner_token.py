@@ -143,7 +143,6 @@ def _same(entry: str, token: str) -> bool:
 
 
 def _owner_secret() -> str:
-    """Return the secret that the owner chose, or ""."""
     return os.environ.get(SETTING, "").strip()
 
 

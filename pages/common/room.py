@@ -43,7 +43,6 @@ class Room:
             self._moved.notify_all()
 
     def _other_cells(self, me: threading.Thread) -> int:
-        """Return the cells of all other runs that have not ended."""
         self._held = {run: cells for run, cells in self._held.items() if run.is_alive()}
         return sum(cells for run, cells in self._held.items() if run is not me)
 

@@ -117,7 +117,6 @@ def _data_label(study: Study, source: str) -> str:
 
 
 def _fold(key: str, label: str) -> DeltaGenerator:
-    """Return the place behind a button of the strip."""
     return st.popover(label, key=f"strip-{key}", width="content")
 
 
@@ -147,11 +146,10 @@ def choose_source(study: Study, key: str) -> Study:
 
 
 def _source(study: Study, default_source: str) -> None:
-    """Show the data set and its parameters."""
     labels = data_sets()
     key = study.source_key(default_source)
     # The first page of a visit: the address brought the choice, and the table was in an earlier visit.
-    if key == CSV and "w.source" not in st.session_state and not frame.came_from_another_page():
+    if key == CSV and "w.source" not in st.session_state and not st.session_state.get("within", False):
         st.session_state["problem_place"].warning(GONE)
     of_study(
         st.selectbox,
@@ -213,7 +211,6 @@ def _group(title: str, specs: Sequence[Spec], choice: tuple[str, str, Mapping[st
 
 
 def _choice(label: str, name: str, meanings: Mapping[str, str], study: Study) -> None:
-    """Show a select box, and what the chosen option means."""
     if len(meanings) < 2:
         return
     owner = study.method_key()
@@ -307,7 +304,7 @@ def doubt(study: Study, n: int) -> None:
         st.warning(words)
 
 
-def privacy_slider(study: Study, *, kind: str = "", where=st) -> None:
+def privacy_slider(study: Study, *, kind: str = "") -> None:
     """Show the log slider for epsilon or rho, with words at both ends; the attacker's chance belongs beside it."""
     level_name = "rho" if (kind or study.kind) == "zcdp" else "epsilon"
     low, high = fields.LEVELS[level_name]
@@ -316,17 +313,16 @@ def privacy_slider(study: Study, *, kind: str = "", where=st) -> None:
         level_name,
         log_grid(low, high, getattr(study, level_name)),
         study,
-        where=where,
         format_func="{:g}".format,
         help="A limit on how much one row can change the release: "
         f"{term('zcdp' if level_name == 'rho' else 'epsilon', level_name)}.",
     )
-    ends("stronger privacy", "more accuracy", where)
+    ends("stronger privacy", "more accuracy")
 
 
-def _study_slider(label: str, name: str, options: list, study: Study, *, where=st, **more) -> None:
+def _study_slider(label: str, name: str, options: list, study: Study, **more) -> None:
     of_study(
-        where.select_slider,
+        st.select_slider,
         label,
         options,
         key=f"w.{name}",
@@ -365,7 +361,6 @@ def forget_bound() -> None:
 
 
 def _seed(study: Study) -> None:
-    """Show the seed of the noise and the button for another draw."""
     left, right = st.columns([1, 1], vertical_alignment="bottom")
     of_study(
         left.number_input,

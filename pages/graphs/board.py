@@ -151,9 +151,7 @@ def _network(study: Study, data: Dataset, rel: Release, reference: settings.Refe
     if reference.graph is None:
         return None
     counts = compare(adjacency, reference.graph)
-    if not (counts.tp + counts.fn and counts.fp + counts.tn):
-        return None
-    return counts.fpr, counts.tpr
+    return (counts.fpr, counts.tpr) if counts.tp + counts.fn and counts.fp + counts.tn else None
 
 
 def verdict(counts: Recovery) -> str:
@@ -165,11 +163,11 @@ def verdict(counts: Recovery) -> str:
 
 def _owner(data: Dataset, rel: Release, at: int, adjacency, place, strength, words) -> None:
     """Show the network as a data owner sees it, without the graph: three states where the edges are tested."""
+    with words:
+        show.tag("Owner's view", f"{data.provenance} rows; without knowing the graph")
     if at == settings.TESTED:
         _owner_tested(data, rel, place, strength, words)
         return
-    with words:
-        show.tag("Owner's view", f"{data.provenance} rows; without knowing the graph")
     picture = network([("Drawn", adjacency)], place, data.columns, frame.palette(), strength=strength, height=480)
     show.picture(picture, "network")
     words.caption("Which of these edges are false is not known. The edge test bounds their rate.")
@@ -180,8 +178,6 @@ def _owner_tested(data: Dataset, rel: Release, place, strength, words) -> None:
     states = tested_states(rel)
     upper = states[np.triu_indices(len(states), 1)]
     edge, undecided, none = (int((upper == kind).sum()) for kind in (EDGE, UNDECIDED, NO_EDGE))
-    with words:
-        show.tag("Owner's view", f"{data.provenance} rows; without knowing the graph")
     picture = network(
         by_state(states), place, data.columns, frame.palette(), strength=strength,
         rest=f"{none} pairs have no edge above {SLIGHT:g}.", height=480,

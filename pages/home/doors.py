@@ -87,7 +87,6 @@ def _ask(door: Door, study: Study) -> None:
 
 
 def _own_table() -> None:
-    """Show the button that leads to Estimate with a table of the visitor's own."""
     pressed = st.button(
         "Open your own table",
         key="home-own",
@@ -108,7 +107,6 @@ def _size(study: Study) -> None:
 
 
 def _choose_own() -> None:
-    """Choose the visitor's own table as the data set; in a callback."""
     frame.change(lambda study: dataclasses.replace(study, source=CSV, data=()))
 
 

@@ -97,7 +97,6 @@ def _warning(base: str) -> str:
 
 
 def _pages(sections: Iterable[str]) -> list[str]:
-    """Begin a new page before every section but the first."""
     return [
         section if at == 0 else section.replace("<section", '<section style="break-before: page"', 1)
         for at, section in enumerate(sections)

@@ -67,7 +67,6 @@ def folder() -> bytes:
 
 
 def _nothing(_: logging.LogRecord) -> bool:
-    """Let no line of a log through."""
     return False
 
 

@@ -66,7 +66,6 @@ def choose() -> int:
 
 
 def _step(step: Step, begins: int) -> None:
-    """Show one lesson of the run sheet."""
     screen = step.end_screen()
     right = next(choice for choice in step.lesson.choices if choice.right)
     with st.container(border=True):

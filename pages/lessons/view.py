@@ -45,7 +45,6 @@ def draw() -> None:
 
 
 def _number() -> int:
-    """Return the number of the lesson that the address names."""
     return address.settle("lesson", "lesson-number", address.one_of(NUMBERS), NUMBERS[0])
 
 
@@ -63,7 +62,6 @@ def _step(by: int) -> None:
 
 
 def _chooser(number: int) -> None:
-    """Show the row of buttons that chooses a lesson."""
     with st.container(horizontal=True, vertical_alignment="center", key="lesson-chooser"):
         first, last = number == NUMBERS[0], number == NUMBERS[-1]
         st.button("Previous", key="lesson-previous", on_click=_step, args=(-1,), disabled=first)

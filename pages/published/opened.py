@@ -80,7 +80,6 @@ def _name(one: pd.Series) -> str:
 
 
 def _cells(one: pd.Series, palette: Palette) -> None:
-    """Show the printed cells beside ours, and the scatter of both."""
     both = read_results(f"tables/{one['table']}.csv")
     metrics = list(dict.fromkeys(both["metric"]))
     metric = metrics[0]

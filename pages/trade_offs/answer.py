@@ -254,7 +254,6 @@ def cost(question: Question, answer: Expectation) -> float:
 
 
 def _is_floor(expectation: Expectation) -> bool:
-    """Return whether clipping makes most of the error."""
     return expectation.nonprivate > _FLOOR * expectation.error
 
 
@@ -421,7 +420,6 @@ def _of_table(study: Study) -> dict[str, int]:
 
 
 def _bounds(key: str) -> str:
-    """Return how wide the bounds are, in words."""
     if (spread := BOUNDS[key]) is None:
         return "you declare where nine in ten values lie"
     values = "limits alone: nine in ten" if key == "10" else "nine in ten values"
@@ -429,13 +427,11 @@ def _bounds(key: str) -> str:
 
 
 def _moves(key: str) -> str:
-    """Return what moves together, and how much, in words."""
     structure, strength = MOVES[key]
     return STRUCTURES[structure] + ("" if structure == "independent" else f", r = {strength:g}")
 
 
 def _word(text: str) -> None:
-    """Show words between the fields of the sentence."""
     st.markdown(text, width="content")
 
 

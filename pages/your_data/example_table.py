@@ -93,7 +93,6 @@ def missing_share() -> float:
 
 
 def _ask_for_public() -> None:
-    """Show how to plan with a public table in place of the invented one."""
     session = owner_session()
     with st.expander("Advanced: a public table like this one"):
         if session.like:
@@ -125,7 +124,6 @@ def _ask_for_public() -> None:
 
 
 def _drop() -> None:
-    """Go back to the invented table; in a callback."""
     session = owner_session()
     session.like, session.like_name = b"", ""
 

@@ -6,8 +6,6 @@ import dataclasses
 import math
 from html import escape
 
-import numpy as np
-
 from pages.common import show
 from privcov.core import accounting
 from privcov.core.guarantees import Guarantee, ZCDP
@@ -65,9 +63,7 @@ def facts_in_words(declaration: Declaration) -> list[str]:
 
 def facts_of(declaration: Declaration, rows: int) -> PublicFacts:
     """Return the public facts for a given number of rows, or of persons with ids; the file is not read."""
-    labels, persons = [""] if declaration.label else None, [1] if declaration.person else None
-    facts = declaration.on_rows(np.zeros((1, len(declaration.columns))), labels, persons).facts
-    return dataclasses.replace(facts, n=rows if declaration.n_public else None)
+    return dataclasses.replace(declaration.facts, n=rows if declaration.n_public else None)
 
 
 def attacker(facts: PublicFacts, guarantee: Guarantee) -> float:

@@ -64,7 +64,6 @@ def true_delta(events: tuple[Event, ...], epsilon: float) -> float:
 
 
 def _pure_and_gaussian(events: tuple[Event, ...]) -> tuple[Fraction, float]:
-    """Return (E, mu^2) of the steps in sum."""
     if any(e.mechanism == "discrete-gaussian" for e in events):
         raise TypeError("Discrete Gaussian noise has no exact curve here; convert its zCDP with accounting.compose.")
     return accounting.pure_sum(events), float(accounting.gaussian_square(events))

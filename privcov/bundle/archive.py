@@ -61,7 +61,6 @@ def _folder(place: Path) -> dict[str, bytes]:
 
 
 def _most(name: str) -> int:
-    """Return the most bytes of a file of this name."""
     most = next((most for form, most in SIZES.items() if re.fullmatch(form, name)), None)
     must(most is not None, f"{name!a} is not a file of a bundle")
     assert most is not None
@@ -87,16 +86,7 @@ def read_zip(whole: bytes) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(whole)) as archive:
             return _members(archive, whole)
-    except (
-        zipfile.BadZipFile,
-        NotImplementedError,
-        RuntimeError,
-        EOFError,
-        ValueError,
-        OSError,
-        zlib.error,
-        struct.error,
-    ) as bad:
+    except (zipfile.BadZipFile, RuntimeError, EOFError, ValueError, OSError, zlib.error, struct.error) as bad:
         raise BundleError(f"it is no zip that can be read ({type(bad).__name__})") from None
 
 
@@ -124,12 +114,11 @@ def _members(archive: zipfile.ZipFile, whole: bytes) -> dict[str, bytes]:
         must(not info.flag_bits & 0x1 and info.compress_type in (0, 8), f"{name!a} is packed oddly")
         must(not info.comment and _only_times(info.extra), f"{name!a} is packed oddly")
         must(info.header_offset == end, f"something unlisted lies before {name!a}")
-        raw, end = _content(info, whole, inside)
-        files[name] = raw
+        files[name], end = _content(info, whole, inside)
     must(archive.start_dir == end, "something unlisted lies behind the last file")
-    directory = sum(46 + len(i.filename) + len(i.extra) for i in infos)
-    last = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, len(infos), len(infos), directory, end, 0)
-    must(whole[end + directory :] == last, "something unlisted lies in or behind the list of files")
+    list_bytes = sum(46 + len(i.filename) + len(i.extra) for i in infos)
+    last = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, len(infos), len(infos), list_bytes, end, 0)
+    must(whole[end + list_bytes :] == last, "something unlisted lies in or behind the list of files")
     return {name[len(inside) :]: raw for name, raw in files.items() if not name.endswith("/")}
 
 
@@ -158,22 +147,22 @@ def _content(info: zipfile.ZipInfo, whole: bytes, inside: str) -> tuple[bytes, i
     if not name.endswith("/"):
         _check_size(name[len(inside) :], info.file_size)
     start = info.header_offset
-    sign, _, flags, method, _, _, *sizes, extra = struct.unpack_from("<4s5H3L2H", whole, start)
-    directory_fields = [info.CRC, info.compress_size, info.file_size, len(name)]
-    data = start + 30 + len(name) + extra
-    end = data + info.compress_size
-    if flags & 0x8 and sizes[:3] == [0, 0, 0]:  # the sizes follow the file
+    sign, _, flags, method, _, _, *stated, extra = struct.unpack_from("<4s5H3L2H", whole, start)
+    listed = [info.CRC, info.compress_size, info.file_size, len(name)]
+    first = start + 30 + len(name) + extra
+    end = first + info.compress_size
+    if flags & 0x8 and stated[:3] == [0, 0, 0]:  # the sizes follow the file
         end += 4 * whole.startswith(b"PK\7\x08", end)
-        sizes[:3] = struct.unpack_from("<3L", whole, end)
+        stated[:3] = struct.unpack_from("<3L", whole, end)
         end += 12
     must(
         (sign, flags, method) == (b"PK\3\4", info.flag_bits, info.compress_type)
-        and sizes == directory_fields
+        and stated == listed
         and whole.startswith(name.encode(), start + 30)
-        and _only_times(whole[start + 30 + len(name) : data]),
+        and _only_times(whole[start + 30 + len(name) : first]),
         f"{name!a} has another header than the list says",
     )
-    raw, complete = whole[data : data + info.compress_size], True
+    raw, complete = whole[first : first + info.compress_size], True
     if info.compress_type:
         unpacking = zlib.decompressobj(-zlib.MAX_WBITS)
         raw = unpacking.decompress(raw, info.file_size + 1)

@@ -95,11 +95,9 @@ def noisy_of(total: NoisySum) -> tuple[NoisyMoment, MeasuredMoment]:
 
 def as_stated(guarantee: Guarantee) -> Guarantee:
     """Return the guarantee as the statement prints it: an epsilon computed numerically is rounded up to six digits."""
-    return (
-        ApproxDP(float(format_up(guarantee.epsilon, 6)), guarantee.delta)
-        if isinstance(guarantee, ApproxDP)
-        else guarantee
-    )
+    if isinstance(guarantee, ApproxDP):
+        return ApproxDP(float(format_up(guarantee.epsilon, 6)), guarantee.delta)
+    return guarantee
 
 
 def statement_of(bundle_inputs: Inputs, noisy_moment: NoisyMoment) -> Statement:
@@ -108,11 +106,9 @@ def statement_of(bundle_inputs: Inputs, noisy_moment: NoisyMoment) -> Statement:
     return write_statement(
         SimpleNamespace(
             events=bundle_inputs.measurement.events,
-            raw=noisy_moment,
             guarantee=bundle_inputs.requested,
             given=bundle_inputs.stated_guarantee,
             is_sound=True,
-            parameters={"tuning": bundle_inputs.entry["request"]["tuning"]},
             neighbours=facts.neighbours,
             n=facts.n,
             count=noisy_moment.count,
@@ -133,11 +129,8 @@ def declared_facts(total: NoisySum) -> dict:
 def derived_files(bundle_inputs: Inputs) -> dict[str, bytes]:
     """Return bytes by path in the bundle, of everything but the manifest."""
     noisy_moment, noisy = noisy_of(bundle_inputs.measurement)
-    matrices, lines, moments = (
-        derive(noisy),
-        statement_of(bundle_inputs, noisy_moment).lines,
-        unbiased_moments_of_sum(bundle_inputs.measurement),
-    )
+    matrices, lines = derive(noisy), statement_of(bundle_inputs, noisy_moment).lines
+    moments = unbiased_moments_of_sum(bundle_inputs.measurement)
     correlations = entries.correlations(moments, LEVEL, 0.0, tested=False)
     card = METHODS.get(bundle_inputs.entry["request"]["method"])
     inputs = {
@@ -159,7 +152,6 @@ def derived_files(bundle_inputs: Inputs) -> dict[str, bytes]:
 
 
 def _readme(total: NoisySum) -> str:
-    """Return README.txt; it names what is in the bundle alone."""
     own = (TEMPLATES / "shares.txt").read_text(encoding="utf-8") if total.facts.flagged else ""
     return (TEMPLATES / "README.txt").read_text(encoding="utf-8") + f"{RULES[total.facts.missing]}\n" + own
 

@@ -135,5 +135,4 @@ def _lines(head: Sequence[str], lines: Iterable[Sequence[object]]) -> bytes:
 
 
 def _number(value: float) -> str:
-    """Return text that reads back as the same double."""
     return repr(float(value))

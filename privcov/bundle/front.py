@@ -102,7 +102,6 @@ def of_release(rel: Release, data: Dataset, seed: str = "", *, correlations: boo
 
 
 def _advised(rel: Release, data: Dataset, wrong: float, correlations: bool) -> str:
-    """Return what to do with a release of this relative error."""
     if rel.claim_is_false:
         return FALSE
     if rel.target != "precision":

@@ -53,6 +53,11 @@ def parse_json(name: str, raw: bytes) -> Any:
     return value
 
 
+def in_ascii(problem: Exception) -> str:
+    """Return what an exception says, without its full stop."""
+    return str(problem).rstrip(".").encode("ascii", "backslashreplace").decode()
+
+
 def _no_number(word: str) -> float:
     raise ValueError(word)
 
@@ -76,9 +81,7 @@ def read_inputs(files: Mapping[str, bytes]) -> tuple[Inputs, str]:
         name = "declaration.json"
         _check_declaration(bundle_inputs)
     except (ValueError, TypeError, KeyError, ArithmeticError) as problem:
-        raise BundleError(
-            f"{name}: {str(problem).rstrip('.')!s}".encode("ascii", "backslashreplace").decode()
-        ) from None
+        raise BundleError(f"{name}: {in_ascii(problem)}") from None
     return bundle_inputs, sentence
 
 
@@ -127,11 +130,7 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
 
 def _check_guarantee(bundle_inputs: Inputs, target: Guarantee) -> str:
     """Return a sentence on what facts and noise give, where the event is the one that the library would plan."""
-    total, event, stated_guarantee = (
-        bundle_inputs.measurement,
-        bundle_inputs.measurement.event,
-        bundle_inputs.stated_guarantee,
-    )
+    total, stated_guarantee = bundle_inputs.measurement, bundle_inputs.stated_guarantee
     # The scale follows exactly, except for the last digit where the share itself is a rounded decimal.
     slack = Fraction(1, 10**15) if isinstance(target, ApproxDP) else Fraction(0)
     share: BudgetShare = (
@@ -149,7 +148,7 @@ def _check_guarantee(bundle_inputs: Inputs, target: Guarantee) -> str:
     for there, planned_event in zip(total.events, event_plan, strict=True):
         _check_event(there, planned_event, slack)
     _check_count(total)
-    must(norm_of(total.shape) == event.norm, "noise of this shape is not drawn for these facts")
+    must(norm_of(total.shape) == total.event.norm, "noise of this shape is not drawn for these facts")
     if isinstance(target, ApproxDP):
         rho = accounting.zcdp_sum(total.events)
         must(rho <= Fraction(bundle_inputs.entry["amount"]), "the noise is less than what was paid for")
@@ -176,7 +175,6 @@ def _check_guarantee(bundle_inputs: Inputs, target: Guarantee) -> str:
 
 
 def _check_count(total: NoisySum) -> None:
-    """Check the declared number of rows against the noisy one."""
     facts, d = total.facts, total.facts.width
     if facts.n is None:
         return
@@ -203,7 +201,6 @@ def _check_event(event: Event, planned_event: Event, slack: Fraction) -> None:
 
 
 def _same(exact_epsilon: Fraction, epsilon: float) -> bool:
-    """Return whether an epsilon is the computed one, up to rounding."""
     return abs(exact_epsilon - Fraction(epsilon)) <= _CLOSE * Fraction(epsilon) + _MARGIN
 
 
@@ -219,7 +216,6 @@ def least_epsilon(rho: float, delta: float) -> float:
 
 
 def _check_declaration(bundle_inputs: Inputs) -> None:
-    """Check that the declaration gives the same facts as the release."""
     declaration, facts = bundle_inputs.declaration, bundle_inputs.measurement.original_facts
     must(isinstance(declaration, dict), "the declaration must be names with values")
     if set(declaration) == {"facts", "neighbours"}:
@@ -237,7 +233,7 @@ def _check_declaration(bundle_inputs: Inputs) -> None:
 
 
 def facts_of(declaration: dict, n: int | None) -> PublicFacts:
-    """Return the public facts of an owner's declaration, for n rows; raise ValueError or `Wrong` for another form."""
+    """Return the public facts of an owner's declaration, for n rows; raise ValueError or BundleError."""
     must(isinstance(declaration, dict), "the declaration must be names with values")
     parsed_declaration = Declaration.from_json(json.dumps(declaration))
     must(
@@ -257,12 +253,8 @@ def facts_of(declaration: dict, n: int | None) -> PublicFacts:
         (n is not None) == parsed_declaration.n_public,
         "the declaration and the measurement differ on whether n is public",
     )
-    one = np.zeros((1, len(parsed_declaration.columns)))
     with warnings.catch_warnings(action="ignore", category=UserWarning):
-        table = parsed_declaration.on_rows(
-            one, [""] if parsed_declaration.label else None, [1] if parsed_declaration.person else None
-        )
-    return dataclasses.replace(table.facts, n=n)
+        return dataclasses.replace(parsed_declaration.facts, n=n)
 
 
 def _whole(name: str, value: Any, low: int) -> None:

@@ -24,7 +24,7 @@ from privcov.measurements.exact.moment import NoisySum
 from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess.matrices import Matrices, MeasuredMoment, derive
 from privcov.releases.private import read_release
-from privcov.releases.private_request import estimate
+from privcov.releases.private_request import release_from_measurement
 from privcov.releases.release import Release
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class OpenedBundle:
         ------
         Nothing: it is post-processing.
         """
-        return estimate(method, self.measurement, self.guarantee, **parameters)
+        return release_from_measurement(method, self.measurement, self.guarantee, centre="joint", **parameters)
 
 
 @checks.explain_arguments
@@ -266,13 +266,8 @@ def _estimated(bundle_inputs: Inputs) -> dict[str, bytes]:
     """Return the covariance and the correlations of all rows, as the method of the release estimates them."""
     request = bundle_inputs.entry["request"]
     try:
-        rel = estimate(
-            request["method"],
-            bundle_inputs.measurement,
-            bundle_inputs.requested,
-            tuning=request["tuning"],
-            **request["parameters"],
-        )
+        how = {"centre": "joint", "tuning": request["tuning"], **request["parameters"]}
+        rel = release_from_measurement(request["method"], bundle_inputs.measurement, bundle_inputs.requested, **how)
     except ValueError:  # a method may have no answer for all rows; no check needs these two files
         return {}
     if "covariance" not in rel.matrices:

@@ -136,13 +136,11 @@ def _errors(rel: Release, data: Dataset, against: str) -> str:
         )
         for norm in ("frobenius", "spectral")
     ]
-    beat = "" if rel.target == "precision" else _answers_to_beat(rel, data)
-    return grid(("Measure", "Value"), lines) + beat
-
-
-def _answers_to_beat(rel: Release, data: Dataset) -> str:
-    lines = [(name, percent(level)) for name, level in answers_to_beat(data, rel.target)]
-    return "<p>Relative Frobenius errors to compare with:</p>" + grid(("Answer", "Error"), lines)
+    errors = grid(("Measure", "Value"), lines)
+    if rel.target == "precision":
+        return errors
+    answers = [(name, percent(level)) for name, level in answers_to_beat(data, rel.target)]
+    return f"{errors}<p>Relative Frobenius errors to compare with:</p>" + grid(("Answer", "Error"), answers)
 
 
 def _matrices(rel: Release, data: Dataset, against: str) -> str:
@@ -168,16 +166,13 @@ def _matrices(rel: Release, data: Dataset, against: str) -> str:
 
 
 def _settings(rel: Release, data: Dataset) -> list[tuple[str, str]]:
-    settings = [
+    return [
         ("Method", METHODS.get(rel.method).label),
         ("Data", data.name),
         ("Row bound R", f"{data.row_bound:.9g}"),
+        *((k, str(v)) for k, v in rel.parameters.items()),
+        *((f"Note {i}", n) for i, n in enumerate(rel.notes, 1)),
     ]
-    return (
-        settings
-        + [(k, str(v)) for k, v in rel.parameters.items()]
-        + [(f"Note {i}", n) for i, n in enumerate(rel.notes, 1)]
-    )
 
 
 def _notes(rel: Release, data: Dataset) -> list[str]:

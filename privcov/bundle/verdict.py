@@ -63,5 +63,4 @@ def _word(wrong: float, best: float, small: float) -> str:
 
 
 def _off_diagonal(matrix: np.ndarray) -> float:
-    """Return the root mean square of the entries off the diagonal."""
     return float(np.sqrt(np.mean(matrix[np.triu_indices(len(matrix), 1)] ** 2)))

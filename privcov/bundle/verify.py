@@ -14,7 +14,7 @@ from pathlib import Path
 
 from privcov.bundle.archive import BundleError, must, read_place
 from privcov.bundle.derived import EXTRAS, FORMAT, VERIFY, Inputs, derived_files, manifest_of
-from privcov.bundle.inputs import INPUTS, parse_json, read_inputs
+from privcov.bundle.inputs import INPUTS, in_ascii, parse_json, read_inputs
 from privcov.estimators.base import METHODS, MethodCard
 from privcov.releases.private_request import private_methods, private_request
 
@@ -68,7 +68,7 @@ def _check_method(bundle_inputs: Inputs) -> None:
         )
         planned_event = method_request.event()
     except (ValueError, TypeError) as problem:
-        raise BundleError(f"ledger_entry.json: {_ascii(problem)}") from None
+        raise BundleError(f"ledger_entry.json: {in_ascii(problem)}") from None
     must(planned_event.mechanism == event.mechanism, f"the method draws no {event.mechanism} noise")
     must(
         bool(method_request.measurement_request.search_share) == (bundle_inputs.measurement.search is not None),
@@ -78,12 +78,7 @@ def _check_method(bundle_inputs: Inputs) -> None:
     must(method_request.input.tuning == request["tuning"], "the method does not record this tuning")
 
 
-def _ascii(problem: Exception) -> str:
-    return str(problem).rstrip(".").encode("ascii", "backslashreplace").decode()
-
-
 def _compare(files: Mapping[str, bytes], expected: Mapping[str, bytes]) -> None:
-    """Compare every file with what follows from the inputs, byte for byte."""
     contents = {name: raw for name, raw in files.items() if name not in EXTRAS and name != "manifest.json"}
     for name in sorted({*expected, *contents} - {"verify.py"}):
         must(name in contents, f"{name} is missing")
@@ -106,7 +101,7 @@ def _check_parameters(parameters: dict, card: MethodCard) -> None:
         try:
             value = spec.check(parameters[spec.name])
         except ValueError as problem:
-            raise BundleError(f"ledger_entry.json: {_ascii(problem)}") from None
+            raise BundleError(f"ledger_entry.json: {in_ascii(problem)}") from None
         must(repr(value) == repr(parameters[spec.name]), f"ledger_entry.json: {spec.name} is written in another way")
 
 

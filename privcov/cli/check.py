@@ -104,7 +104,6 @@ def report(result: OwnerCheck) -> list[str]:
 
 
 def _rules(result: OwnerCheck) -> list[str]:
-    """Return what is declared of persons and of missing cells, in sentences."""
     lines = []
     if result.person:
         lines.append(f"Rows with one id in {result.person!r} are one person, however many they are.")

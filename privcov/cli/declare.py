@@ -35,7 +35,7 @@ def _declare(options: argparse.Namespace) -> None:
     from privcov.tables.declaration.declaration import Column
     from privcov.tables.declaration.spreadsheet import columns_of, text_of
     from privcov.tables.declaration.template import header_of, template
-    from privcov.tables.readers.facts import quote
+    from privcov.tables.readers.facts import listed
     from privcov.tables.readers.kinds import NUMBER, kind_by_name
 
     streams.check_place(options.out, required_files=[options.table, options.columns])
@@ -55,7 +55,7 @@ def _declare(options: argparse.Namespace) -> None:
         streams.answer(template(header, columns), options.out)
     doubtful = [c.name for c in columns if c.kind == NUMBER != kind_by_name(c.name)]
     if doubtful:
-        names = ", ".join(map(quote, doubtful[:5])) + (f" and {len(doubtful) - 5} more" if len(doubtful) > 5 else "")
+        names = listed(doubtful, 5)
         print(f"Their names sound like text or dates, so give them another kind than number: {names}.", file=sys.stderr)
     if header.dialect and header.dialect["decimal"] is None:
         print("The decimal mark is never guessed: give --decimal . or --decimal , as the file has it.", file=sys.stderr)

@@ -41,11 +41,8 @@ def _ledger(options: argparse.Namespace) -> None:
     from privcov.core import checks
 
     option_names = ("number", "out", "declaration", *_LIMITS, "yes")
-    passed_options = {
-        name
-        for name in option_names
-        if getattr(options, name) not in (None, "") and getattr(options, name) is not False
-    }
+    values = ((name, getattr(options, name)) for name in option_names)
+    passed_options = {name for name, value in values if value not in (None, "") and value is not False}
     if wrong := sorted(passed_options - {*_TAKES.get(options.what, ())}):
         raise ValueError(f"ledger {options.what} takes no {', '.join(wrong)}. Leave it out.")
     if options.what == "begin-anew":
@@ -85,13 +82,10 @@ def _bundle(options: argparse.Namespace) -> None:
     if options.number is None or options.out is None:
         raise ValueError("ledger bundle needs the number of a release, as ledger show lists it, and --out.")
     from privcov.bundle.read import bundle_of, open_stored
-    from privcov.ledger import default_path
-    from privcov.ledger.access import NAMES
+    from privcov.ledger.access import files_of
 
     owner_declaration = check.read_declaration(options.declaration) if options.declaration else None
-    record = options.ledger or default_path()
-    files = [record.with_name(record.name + end) for end in NAMES]
-    streams.check_place(options.out, required_files=[*files, options.declaration])
+    streams.check_place(options.out, required_files=[*files_of(options.ledger), options.declaration])
     ledger = privcov.Ledger(options.ledger)
     entries = {entry.number: entry for entry in ledger.entries(options.name)}
     if options.number not in entries:
@@ -108,7 +102,6 @@ def _bundle(options: argparse.Namespace) -> None:
 
 
 def _account(ledger: privcov.Ledger, name: str) -> dict[str, Any]:
-    """Return one table as JSON values: its limit, and every release."""
     from privcov.core.guarantees import to_dict
 
     account = ledger.account(name)

@@ -94,14 +94,10 @@ def _release(options: argparse.Namespace) -> None:
 
 
 def _release_files(options: argparse.Namespace) -> list[Path]:
-    """Return every file that a release reads or keeps its record in."""
-    from privcov.ledger import default_path
-    from privcov.ledger.access import NAMES
+    from privcov.ledger.access import files_of
     from privcov.tables.readers.reading import list_files
 
-    ledger = options.ledger or default_path()
-    record = [ledger.with_name(ledger.name + end) for end in NAMES]
-    return [options.declaration, *map(Path, list_files(options.data)), *record]
+    return [options.declaration, *map(Path, list_files(options.data)), *files_of(options.ledger)]
 
 
 @contextlib.contextmanager

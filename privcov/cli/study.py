@@ -9,6 +9,7 @@ from pathlib import Path
 
 from privcov.cli import streams
 from privcov.cli.progress import print_progress
+from privcov.core import checks
 
 
 def add_study(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -30,7 +31,8 @@ def _run(options: argparse.Namespace) -> None:
     from privcov.studies.plan import Plan, run
     from privcov.studies.store import Store
 
-    _check_workers(options)
+    if options.workers is not None:
+        checks.whole("--workers", options.workers, 1, 1024)
     streams.check_place(options.out, required_files=[options.plan])
     plan, store, n_reused = Plan.from_json(options.plan.read_bytes()), None if options.fresh else Store(), 0
 
@@ -46,10 +48,3 @@ def _run(options: argparse.Namespace) -> None:
         assert store is not None, "only a store has runs from before"
         print(f"{n_reused:,} of these runs were computed before and came from {store.path}.", file=sys.stderr)
     streams.answer(table.to_csv(index=False), options.out)
-
-
-def _check_workers(options: argparse.Namespace) -> None:
-    from privcov.core import checks
-
-    if options.workers is not None:
-        checks.whole("--workers", options.workers, 1, 1024)

@@ -176,16 +176,18 @@ def orders(rho: float, delta: float) -> tuple[float, float]:
 # --- composing and grouping events --------------------------------------------------------------------------
 
 
+def _ratio(event: Event) -> Fraction:
+    return Fraction(event.sensitivity) / Fraction(event.scale)
+
+
 def gaussian_square(events: tuple[Event, ...]) -> Fraction:
     """Return the exact sum of mu^2 over the Gaussian events."""
-    return sum(
-        ((Fraction(e.sensitivity) / Fraction(e.scale)) ** 2 for e in events if e.mechanism == "gaussian"), Fraction(0)
-    )
+    return sum((_ratio(e) ** 2 for e in events if e.mechanism == "gaussian"), Fraction(0))
 
 
 def pure_sum(events: tuple[Event, ...]) -> Fraction:
     """Return the exact sum of epsilon over the pure events."""
-    return sum((Fraction(e.sensitivity) / Fraction(e.scale) for e in events if e.pure), Fraction(0))
+    return sum((_ratio(e) for e in events if e.pure), Fraction(0))
 
 
 def zcdp_sum(events: tuple[Event, ...]) -> Fraction:
@@ -196,10 +198,9 @@ def zcdp_sum(events: tuple[Event, ...]) -> Fraction:
     total = gaussian_square(events) / 2
     for e in events:
         if e.pure:
-            step = Fraction(e.sensitivity) / Fraction(e.scale)
-            total += step * step / (8 if e.mechanism == "exponential" else 2)
+            total += _ratio(e) ** 2 / (8 if e.mechanism == "exponential" else 2)
         elif e.mechanism == "discrete-gaussian":
-            total += (Fraction(e.sensitivity) / Fraction(e.scale)) ** 2 / 2
+            total += _ratio(e) ** 2 / 2
         elif e.mechanism != "gaussian":
             raise TypeError("Additive Wishart noise gives no zCDP; ask for ApproxDP.")
     return total
@@ -239,7 +240,7 @@ def compose(events: tuple[Event, ...], target: Guarantee) -> Guarantee | None:
     if not mu2:
         total = PureDP(_up(pure))
         return total if total.epsilon <= target.epsilon else _smaller(total, _through_zcdp(events, target))
-    mu = math.nextafter(math.sqrt(_up(mu2)), math.inf) if len(events) > 1 else _single_mu(events[0])
+    mu = math.nextafter(math.sqrt(_up(mu2)), math.inf) if len(events) > 1 else _up(_ratio(events[0]))
     remaining_epsilon = _down(max(Fraction(target.epsilon) - pure, Fraction(0)))
     if pure <= Fraction(target.epsilon) and delta_of_gaussian(remaining_epsilon, mu) <= target.delta:
         return ApproxDP(target.epsilon, delta_of_gaussian(remaining_epsilon, mu))
@@ -273,10 +274,6 @@ def actual_guarantee(events: tuple[Event, ...], target: Guarantee) -> Guarantee 
         if isinstance(target, PureDP):
             return compose(events, ApproxDP(target.epsilon, 0.5))
         raise
-
-
-def _single_mu(event: Event) -> float:
-    return _up(Fraction(event.sensitivity) / Fraction(event.scale))
 
 
 def covers(target: Guarantee, actual: Guarantee | None) -> bool:
@@ -349,7 +346,7 @@ def self_compose(guarantee: Given, k: int) -> Given:
 def delta_of_wishart_event(event: Event, epsilon: float) -> float:
     """Return delta at epsilon of S + W_d(m, C I) under replace-one, rounded up."""
     # Beyond 500 e^epsilon would overflow. Delta falls with epsilon, so its value at 500 is a bound.
-    return wishart_delta(min(epsilon, 500.0), event.freedom, _up(Fraction(event.sensitivity) / Fraction(event.scale)))
+    return wishart_delta(min(epsilon, 500.0), event.freedom, _up(_ratio(event)))
 
 
 # --- splitting ----------------------------------------------------------------------------------------------

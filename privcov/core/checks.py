@@ -94,15 +94,14 @@ def _as_taken(called: Callable, name: str, value: Any) -> Any:
         )
     if takes in ("", "many") or not is_many(value):
         return value
-    table = getattr(value, "ndim", 1) != 1
     if isinstance(value, list) or (isinstance(value, tuple) and name != "typical_range"):
-        table = any(isinstance(one, list) or getattr(one, "ndim", 0) for one in value)
-    if takes == "one" or table:
+        nested = any(isinstance(one, list) or getattr(one, "ndim", 0) for one in value)
+    else:
+        nested = getattr(value, "ndim", 1) != 1
+    if takes == "one" or nested:
+        form, got = ("one value", "") if takes == "one" else ("a list of single values", " of lists")
         remedy = _ELSEWHERE.get(name, _OF_COLUMNS.get(name, ""))
-        form = "one value" if takes == "one" else "a list of single values"
-        raise TypeError(
-            _finish(f"{name} takes {form}, got {describe(value)}{' of lists' if takes != 'one' else ''}", remedy)
-        )
+        raise TypeError(_finish(f"{name} takes {form}, got {describe(value)}{got}", remedy))
     return value.tolist() if hasattr(value, "tolist") else value
 
 
@@ -122,7 +121,6 @@ def describe(value: object) -> str:
 
 
 def _argument_error(called: Callable, problem: str, arguments: Iterable[str]) -> str:
-    """Return the error text for wrong arguments, with the accepted ones."""
     import inspect
 
     owner = called.__qualname__.partition(".")[0]
@@ -215,9 +213,9 @@ def suggest(value: object, choices: Iterable[object]) -> str:
     if not near and len(word) > 2:  # less is too short to tell
         near = [other for other in words if other.startswith(word)] or get_close_matches(word, words, n=1)
         near = near or [other for other in words if word in other]
-    same = [choice for choice in names if bare(choice) in near[:1]]
-    same.sort(key=lambda choice: -SequenceMatcher(None, value, choice).ratio())
-    return f" Did you mean {same[0]!r}?" if same else ""
+    same = [choice for choice in names if near and bare(choice) == near[0]]
+    closest = max(same, key=lambda choice: SequenceMatcher(None, value, choice).ratio(), default="")
+    return f" Did you mean {closest!r}?" if same else ""
 
 
 def by_name(parameter: str, values: Mapping, names: Sequence[str]) -> list:

@@ -107,7 +107,7 @@ def run_tasks(
     was yielded before an error is complete.
     """
     tasks = list(tasks)
-    count = _default_workers() if workers is None else checks.whole("workers", workers, 1, 1024)
+    count = worker_count() if workers is None else checks.whole("workers", workers, 1, 1024)
     if inside() or len(tasks) < 2:  # a task with tasks of its own: the other cores are already in use
         return _here(work, tasks)
     if not threads and has_caller_backend():
@@ -115,9 +115,6 @@ def run_tasks(
     if count == 1:
         return _here(work, tasks)
     return (_threads if threads else _by_joblib)(work, tasks, min(count, len(tasks)))
-
-
-_default_workers = worker_count  # the argument of `run_tasks` hides the name
 
 
 def _here(work: Callable, tasks: list) -> Results:
@@ -171,7 +168,6 @@ def _dispatched(work: Callable, pending: dict[int, object], count: int) -> Resul
 
 
 def _versions() -> tuple[str, str]:
-    """Return the versions that the bits of a result depend on."""
     return sys.modules["privcov"].__version__, np.__version__  # an import of the package would be a circle
 
 

@@ -28,7 +28,6 @@ class Registry(Generic[Card]):
         self._entries: dict[str, Card] = {}
         self._unlisted: set[str] = set()
         self._loaded = False
-        self._order: list[str] = []  # the listed keys
 
     def add(self, **fields: Any) -> Callable[[type], type]:
         """Return a decorator that enters the class under ``key`` with the rest of its card.
@@ -44,7 +43,6 @@ class Registry(Generic[Card]):
             self._entries[card.key] = card
             if not listed:
                 self._unlisted.add(card.key)
-            self._order = []
             cls.__doc__ = documented(cls)
             cls.card = card  # type: ignore[attr-defined] # the base class of every entry has it
             return cls
@@ -53,30 +51,20 @@ class Registry(Generic[Card]):
 
     def all(self) -> list[Card]:
         """Return every listed card, in the order of ``card.order`` and then of the key."""
-        return list(self._in_order().values())
-
-    def _in_order(self) -> dict[str, Card]:
         if not self._loaded:
             root = importlib.import_module(self.package)
             for module in pkgutil.walk_packages(root.__path__, f"{self.package}."):
                 importlib.import_module(module.name)
             self._loaded = True
-        if not self._order:
-            cards = [card for key, card in self._entries.items() if key not in self._unlisted]
-            self._order = [card.key for card in sorted(cards, key=lambda c: (c.order, c.key))]
-        return {key: self._entries[key] for key in self._order}
+        listed = (card for key, card in self._entries.items() if key not in self._unlisted)
+        return sorted(listed, key=lambda card: (card.order, card.key))
 
     def get(self, key: str) -> Card:
         """Return the card of a key."""
-        by_key = self._in_order()
+        keys = [card.key for card in self.all()]
         if not isinstance(key, str):
-            raise ValueError(
-                f"The {self.noun} must be one of the keys {', '.join(by_key)}, got {checks.describe(key)}."
-            )
-        if key in self._unlisted:
-            return self._entries[key]
-        if key not in by_key:
-            raise ValueError(
-                f"There is no {self.noun} {key!r}. There are: {', '.join(by_key)}.{checks.suggest(key, by_key)}"
-            )
-        return by_key[key]
+            raise ValueError(f"The {self.noun} must be one of the keys {', '.join(keys)}, got {checks.describe(key)}.")
+        if key not in self._entries:
+            close = checks.suggest(key, keys)
+            raise ValueError(f"There is no {self.noun} {checks.describe(key)}. There are: {', '.join(keys)}.{close}")
+        return self._entries[key]

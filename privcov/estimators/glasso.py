@@ -204,7 +204,6 @@ class Glasso(MechanismMethod):
 
 
 def _cause(path: tuple[Fit, ...], s: np.ndarray, published: bool) -> str:
-    """Return why no penalty of the path has a usable answer."""
     if any(fit.status == "infeasible" for fit in path):
         return str(Infeasible(max(fit.lam for fit in path), diagnose(s, penalise_diagonal=published)))
     return "no penalty of the path converged. Use a larger epsilon, more rows, or fewer columns."

@@ -142,7 +142,8 @@ class ReleaseAnswers:
         DataFrame
             One row for each column.
         """
-        return self._by_column("means", entries.means(self._moments, self.level), self.scale, self.origin)
+        intervals = entries.means(self._moments, self.level)
+        return self._frame("means", {"column": self.columns}, intervals, self.scale, self.origin)
 
     def variances(self) -> pd.DataFrame:
         """Return the variance of every column.
@@ -154,7 +155,8 @@ class ReleaseAnswers:
         DataFrame
             One row for each column.
         """
-        return self._by_column("variances", entries.variances(self._moments, self.level, self._third), self.scale**2)
+        intervals = entries.variances(self._moments, self.level, self._third)
+        return self._frame("variances", {"column": self.columns}, intervals, self.scale**2)
 
     def covariances(self) -> pd.DataFrame:
         """Return the covariance of every pair of columns.
@@ -205,18 +207,17 @@ class ReleaseAnswers:
             One row for each pair, with ``p_value`` and ``reject``.
         """
         self._whole()
+        among = None  # all pairs
         if given is None:
             intervals = regression.partial_correlations(self._shape, self.level)
         else:
             controls = self._positions(given, "given")
             intervals = regression.controlled_correlations(self._shape, self.level, controls)
+            among = [j for j in range(len(self.columns)) if j not in controls]
         noise = np.isin(intervals.reason_code, (TOO_NOISY, NO_INVERSE))
         intervals = dataclasses.replace(intervals, estimate=np.where(noise, np.nan, intervals.estimate))
         intervals = intervals.without_intervals(self._moments.same_column, ONE_COLUMN)
-        if given is None:
-            return self._by_pair("partial_correlations", intervals, rate=rate)
-        free = [j for j in range(len(self.columns)) if j not in controls]
-        return self._by_pair("partial_correlations", intervals, rate=rate, among=free)
+        return self._by_pair("partial_correlations", intervals, rate=rate, among=among)
 
     def edges(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
         """Return the graph of partial correlations by the edge test of auto-precision. It suits many columns.
@@ -274,7 +275,8 @@ class ReleaseAnswers:
         start = -(origin / scale)[regressors]
         fit = regression.regress(self._shape, target, regressors, ridge, self.level, start[None])
         names = tuple(self.columns[j] for j in regressors)
-        case = "regress, ridge" if ridge else "regress, all columns" if self._all(target, regressors) else "regress"
+        whole = len(regressors) == len(self._default_regressors(target))
+        case = "regress, ridge" if ridge else "regress, all columns" if whole else "regress"
         case = "regress, two values" if self._moments.span[target] > 0 else case
         table = self._frame("regress", {"column": names}, fit.slopes, scale[target] / scale[regressors], case=case)
         assert fit.slopes.std is not None, "slopes have standard errors"
@@ -359,22 +361,17 @@ class ReleaseAnswers:
         return target, regressors, checks.in_range("ridge", ridge, 0.0, 1e6)
 
     def _default_regressors(self, target: int) -> list[int]:
-        """Return the regressors that are taken where none are named."""
         follows = self._moments.is_redundant_level | self._moments.same_column[target]
         return [j for j in range(len(self.columns)) if j != target and not follows[j]]
-
-    def _all(self, target: int, regressors: list[int]) -> bool:
-        """Return whether these are all possible regressors."""
-        return len(regressors) == len(self._default_regressors(target))
 
     def _one(self, intervals: Intervals, case: str, origin: float = 0.0, unit: float = 1.0) -> dict[str, Any]:
         estimate, low, high = (
             float(origin + unit * np.ravel(x)[0]) for x in (intervals.estimate, intervals.low, intervals.high)
         )
         reason = int(np.ravel(intervals.reason_code)[0])
-        ends = (float("nan"), float("nan")) if reason else (low, high)
-        keys = ("estimate", "ci_low", "ci_high", "identified", "reason", "coverage")
-        return dict(zip(keys, (estimate, *ends, not reason, REASONS[reason], self._coverage(case)), strict=True))
+        low, high = (float("nan"), float("nan")) if reason else (low, high)
+        answer = {"estimate": estimate, "ci_low": low, "ci_high": high, "identified": not reason}
+        return answer | {"reason": REASONS[reason], "coverage": self._coverage(case)}
 
     def eigenvalues(self) -> pd.DataFrame:
         """Return the eigenvalues of the covariance with every column in half-ranges, largest first.
@@ -442,7 +439,7 @@ class ReleaseAnswers:
         if at[0] == at[1]:
             raise ValueError(f"a and b name the same class {a!r}: name two.")
         intervals = contrasts.contrast(self._moments, whole, at[0], at[1], self.level)
-        return self._by_column("contrast", intervals, self.scale)
+        return self._frame("contrast", {"column": self.columns}, intervals, self.scale)
 
     @checks.explain_arguments
     def group_means(self, by: str) -> pd.DataFrame:
@@ -476,26 +473,24 @@ class ReleaseAnswers:
         other_columns = [j for j in range(len(self.columns)) if j not in at and not self._moments.same_column[at[0], j]]
         if not other_columns:
             raise ValueError(f"by names {by!r}, and there is no other column.")
-        parts: list[tuple[str, Intervals, np.ndarray]] = []
+        parts: list[tuple[str, Intervals, np.ndarray]] = []  # group, intervals in units of the columns, their zero
         for j in at:
             intervals = contrasts.group_mean_intervals(self._moments, j, self.level)
-            if len(at) > 1:
+            if len(at) > 1:  # a level of a category
                 parts.append((self.columns[j], intervals[contrasts.HIGHER], origin))
-                continue
-            low, high = self._values(j)
-            parts += zip((low, high, f"{high} less {low}"), intervals, (origin, origin, 0 * origin), strict=True)
+            else:
+                low, high = self._values(j)
+                parts += zip((low, high, f"{high} less {low}"), intervals, (origin, origin, 0 * origin), strict=True)
+        groups, found, zeros = zip(*parts, strict=True)
         labels = {
-            "group": tuple(name for name, _, _ in parts for _ in other_columns),
-            "column": tuple(self.columns[j] for _ in parts for j in other_columns),
+            "group": tuple(name for name in groups for _ in other_columns),
+            "column": tuple(self.columns[j] for _ in groups for j in other_columns),
         }
-        ends = [
-            np.concatenate([getattr(found, end)[other_columns] for _, found, _ in parts])
-            for end in ("estimate", "low", "high", "reason_code")
-        ]
-        where = np.concatenate([start[other_columns] for _, _, start in parts])
-        return self._frame(
-            "group_means", labels, Intervals(*ends), np.tile(self.scale[other_columns], len(parts)), where
-        )
+        fields = ("estimate", "low", "high", "reason_code")
+        ends = [np.concatenate([getattr(one, field)[other_columns] for one in found]) for field in fields]
+        where = np.concatenate([zero[other_columns] for zero in zeros])
+        scale = np.tile(self.scale[other_columns], len(parts))
+        return self._frame("group_means", labels, Intervals(*ends), scale, where)
 
     def _values(self, j: int) -> tuple[str, str]:
         """Return the names of the two groups that a column of two values makes, the lower value first."""
@@ -534,7 +529,6 @@ class ReleaseAnswers:
         return Groups(self.classes, classes.shares, means, within * np.outer(scale, scale))
 
     def _class_sums(self) -> NoisyMoment:
-        """Return the moment with its class sums."""
         if len(self.classes) < 2:
             raise ValueError(
                 "This release has no class sums: declare classes and release again to compare their means."
@@ -555,11 +549,6 @@ class ReleaseAnswers:
         """Refuse what needs the joint law of all entries."""
         if self._moments.available is not None:
             raise ValueError(f"This answer is not given: {_PAIRS}. Ask for means, variances or correlations.")
-
-    def _by_column(
-        self, answer: str, intervals: Intervals, unit: np.ndarray, origin: np.ndarray | float = 0.0
-    ) -> pd.DataFrame:
-        return self._frame(answer, {"column": self.columns}, intervals, unit, origin)
 
     def _by_pair(
         self,
@@ -702,12 +691,7 @@ def answers(x: Release | Measurement, *, level: float = 0.95, kurtosis: float = 
         names, release = tuple(moments.noisy_sum.facts.classes), None
     else:
         assert isinstance(x, Release)
-        release = x
-        names = (
-            x.classes
-            if moments.noisy_moment.centre == "joint"
-            and x.noisy_moment is not None
-            and x.noisy_moment.centre == "classes"
-            else ()
-        )
+        merged = moments.noisy_moment.centre == "joint"  # of class sums, which `merge_class_anchors` adds up
+        by_class = merged and x.noisy_moment is not None and x.noisy_moment.centre == "classes"
+        names, release = x.classes if by_class else (), x
     return ReleaseAnswers(moments, level, kurtosis, names if len(names) > 1 else (), release)

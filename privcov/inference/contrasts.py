@@ -102,13 +102,7 @@ def within_of(moments: UnbiasedMoments, whole: NoisyMoment) -> tuple[Classes, np
 def contrast(moments: UnbiasedMoments, whole: NoisyMoment, a: int, b: int, level: float) -> Intervals:
     """Return the interval of the mean of class a less that of class b, in working units, as derived above."""
     d, r, classes = moments.d, whole.row_bound, classes_of(whole, moments.d)
-    shares, means, of_sum, of_count, shared = (
-        classes.shares,
-        classes.means,
-        classes.of_sum,
-        classes.of_count,
-        classes.shared,
-    )
+    shares, means, of_sum, of_count, shared = vars(classes).values()
     safe = np.where(shares > 0, shares, 1.0)
     within = r * r * np.diag(whole.matrix)[:d] - (means**2 - of_sum / safe**2) @ np.maximum(shares, 0.0)
     within = np.maximum(within, 0.0)
@@ -159,16 +153,16 @@ def group_mean_intervals(moments: UnbiasedMoments, by: int, level: float) -> lis
         return np.where(two, (mean - first) * (last - mean), own)
 
     def solved(line: tuple[np.ndarray, float], noise: Callable, sampling: Callable, small: bool) -> Intervals:
-        estimate = line[0] / line[1] if line[1] else np.full(d, np.nan)
+        above, below = line
+        estimate = above / below if below else np.full(d, np.nan)
         at = np.clip(np.nan_to_num(estimate), -1e6, 1e6)
         z = moments.z(level, noise(at), np.maximum(sampling(at), 0.0), law.excess_kurtosis(1.0, 0.0))
         error = [noise(x) + sampling(x) for x in (np.full(d, k) for k in (-1.0, 0.0, 1.0))]
-        low, high, bounded = within((line[0], -line[1]), error, z)
+        low, high, bounded = within((above, -below), error, z)
         intervals = Intervals(estimate, low, high, np.where(bounded & (not small), 0, SMALL_CLASS))
         intervals = intervals.without_intervals(np.full(d, moments.shortened[by]), NO_GROUPS)
-        intervals = dataclasses.replace(
-            intervals, estimate=np.where(intervals.identified, estimate, np.nan)
-        )  # noise over noise
+        kept = np.where(intervals.identified, estimate, np.nan)  # the others are noise over noise
+        intervals = dataclasses.replace(intervals, estimate=kept)
         return intervals.without_intervals(moments.same_column[by] | (np.arange(d) == by), ONE_COLUMN)
 
     def group(sign: float, c: float, share: float) -> Intervals:

@@ -135,7 +135,6 @@ def _bounded_by_mean(
 
 
 def _of_mean(moments: UnbiasedMoments, mean: np.ndarray) -> np.ndarray:
-    """Return the variance of every column of two values with this mean."""
     above = np.clip(mean - (0.0 if moments.binary is None else moments.binary.low), 0.0, moments.span)
     return above * (moments.span - above)
 
@@ -181,15 +180,15 @@ def correlations(moments: UnbiasedMoments, level: float, kurtosis: float, tested
     reason = np.where(weak[:, None] | weak[None, :], NO_VARIANCE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
     reason = np.where(np.isnan(covariance), TOO_FEW, reason)
     # A quotient of noise is anywhere in [-1, 1], often at an end; no test can call it real.
-    estimate, p = np.where(reason > 0, np.nan, estimate), None if p is None else np.where(reason > 0, np.nan, p)
+    estimate = np.where(reason > 0, np.nan, estimate)
+    p = None if p is None else np.where(reason > 0, np.nan, p)
     same = moments.same_column
     if same.any() and moments.mean is not None:
         stds = np.sqrt(np.maximum(variances(moments, level, kurtosis).estimate, 1e-300))
         of_levels = np.clip(_of_levels(moments, level)[0] / np.outer(stds, stds), -1.0, 0.0)
         estimate = np.where(same & ~np.isnan(covariance), of_levels, estimate)
-    intervals = Intervals(estimate, low, high, reason, p)
-    intervals = intervals.without_intervals(moments.unknown[:, None] | moments.unknown[None, :])
-    return intervals.without_intervals(same, ONE_COLUMN)
+    unknown = moments.unknown[:, None] | moments.unknown[None, :]
+    return Intervals(estimate, low, high, reason, p).without_intervals(unknown).without_intervals(same, ONE_COLUMN)
 
 
 def _no_correlation_p_value(
@@ -249,12 +248,8 @@ def _covariance_sampling(
     two, t, both = moments.span > 0, moments.square_slope, np.outer(on, on)
     square = np.minimum(np.nan_to_num(covariance) ** 2, both)
     variance = (1 + kurtosis) * (both + covariance**2) + kurtosis * covariance**2
-    one = (
-        both
-        + _few(moments)
-        - square
-        + np.minimum(square / np.maximum(on, 1e-300)[:, None], on[None, :]) * (t * t)[:, None]
-    )
+    explained = np.minimum(square / np.maximum(on, 1e-300)[:, None], on[None, :])
+    one = both + _few(moments) - square + explained * (t * t)[:, None]
     variance = np.where(two[:, None], one, np.where(two[None, :], one.T, variance))
     pair = np.maximum(both + np.outer(t, t) * np.nan_to_num(covariance) - square, 0.0) + _few(moments)
     variance = np.where(two[:, None] & two[None, :], pair, variance)
@@ -262,7 +257,6 @@ def _covariance_sampling(
 
 
 def _either_short(moments: UnbiasedMoments) -> np.ndarray:
-    """Return which pairs have a column of two values in shortened rows."""
     return moments.shortened[:, None] | moments.shortened[None, :]
 
 
@@ -328,7 +322,6 @@ def _few(moments: UnbiasedMoments) -> np.ndarray:
 
 
 def _shares(moments: UnbiasedMoments) -> np.ndarray:
-    """Return the share of rows behind every entry, d x d."""
     if moments.available is None:
         return np.ones((moments.d, moments.d))
     return np.maximum(moments.available.shares, 1e-9)
@@ -338,17 +331,17 @@ def _entry_noise(moments: UnbiasedMoments) -> np.ndarray:
     """Return the variance of the noise on every entry of the covariance: N(A) for A = (e_i e_j' + e_j e_i') / 2."""
     if moments.available is not None:
         return moments.available.variance
-    law, m = moments.law, moments.centre
-    size = np.where(np.eye(moments.d) > 0, 1.0, 0.5)
+    law, m, diagonal = moments.law, moments.centre, np.eye(moments.d) > 0
+    size, t2 = np.where(diagonal, 1.0, 0.5), law.mean_variance
     square = m * m
-    turned = np.where(np.eye(moments.d) > 0, square[:, None], (square[:, None] + square[None, :]) / 4)
-    # The square of a noisy mean is too large by t_m^2; |A m|^2 by t_m^2 |A|^2.
-    turned = np.maximum(turned - law.mean_variance * size, 0.0)
+    turned = np.where(diagonal, square[:, None], (square[:, None] + square[None, :]) / 4)
+    # The square of a noisy mean is too large by t2; |A m|^2 by t2 |A|^2.
+    turned = np.maximum(turned - t2 * size, 0.0)
     noise = (
         2 * law.entry_variance * size
         + np.diag(law.diagonal_excess + law.diagonal_covariance)
-        + 4 * law.mean_variance * turned
-        + 2 * law.mean_variance * law.mean_variance * size
+        + 4 * t2 * turned
+        + 2 * t2 * t2 * size
     )
     q = np.outer(m, m) - moments.covariance
     return np.maximum(noise + law.count_variance * q * q + 2 * law.count_diagonal_covariance * np.diag(np.diag(q)), 0.0)
@@ -378,20 +371,11 @@ def _correlation_noise(moments: UnbiasedMoments, a: np.ndarray) -> tuple[np.ndar
         v = np.diag(moments.available.variance)
         return one, 0 * one, x * x * v[:, None] + y * y * v[None, :]
     mi, mj = m[:, None], m[None, :]
-    size = x * x + y * y
-    on = law.diagonal_excess
-    second = (
-        2 * law.entry_variance * size
-        + on[:, None] * x * x
-        + on[None, :] * y * y
-        + law.diagonal_covariance * (x + y) ** 2
-    )
-    second = (
-        second
-        + 4 * law.mean_variance * (x * x * mi * mi + y * y * mj * mj)
-        + 2 * law.mean_variance * law.mean_variance * size
-    )
-    first = -4 * law.mean_variance * (x + y) * mi * mj
+    size, on, t2 = x * x + y * y, law.diagonal_excess, law.mean_variance
+    second = 2 * law.entry_variance * size + on[:, None] * x * x + on[None, :] * y * y
+    second = second + law.diagonal_covariance * (x + y) ** 2
+    second = second + 4 * t2 * (x * x * mi * mi + y * y * mj * mj) + 2 * t2 * t2 * size
+    first = -4 * t2 * (x + y) * mi * mj
     q0, q1 = mi * mj, -(x * mi * mi + y * mj * mj)  # <A_r, C> = 0 where r is the correlation
     second = second + law.count_variance * q1 * q1 - 2 * law.count_diagonal_covariance * q1 * (x + y)
     first = first + 2 * law.count_variance * q0 * q1 - 2 * law.count_diagonal_covariance * q0 * (x + y)

@@ -113,7 +113,6 @@ def _part(moments: UnbiasedMoments, columns: list[int]) -> _Part:
 
 
 def _mixed(v: np.ndarray, e: np.ndarray) -> np.ndarray:
-    """Return (v e' + e v') / 2."""
     outer = np.outer(v, e)
     return (outer + outer.T) / 2
 
@@ -316,16 +315,14 @@ def _r_squared(
     def outside(r: float) -> bool:
         return (residual - (1 - r) * whole) ** 2 > z * z * sum(parts(r))
 
-    ends = []
-    for end in (0.0, 1.0):
-        inner, outer = start, end
-        if outside(end):
-            for _ in range(40):
-                middle = (inner + outer) / 2
-                inner, outer = (inner, middle) if outside(middle) else (middle, outer)
-            ends.append(inner)
-        else:
-            ends.append(end)
+    def last_inside(outer: float) -> float:
+        inner = start if outside(outer) else outer
+        for _ in range(40 if inner != outer else 0):
+            middle = (inner + outer) / 2
+            inner, outer = (inner, middle) if outside(middle) else (middle, outer)
+        return inner
+
+    ends = [last_inside(0.0), last_inside(1.0)]
     if least < _CLEAR * np.sqrt(part.square):
         ends[1] = 1.0
     reason = TOO_NOISY if ends == [0.0, 1.0] else 0
@@ -337,17 +334,14 @@ def partial_correlations(moments: UnbiasedMoments, level: float, among: list[int
 
     All others are those of ``among``, by default of all columns but the last level of every category.
     """
-    columns, shape = (
-        np.flatnonzero(~moments.is_redundant_level) if among is None else np.array(among),
-        (moments.d, moments.d),
-    )
-    d = len(columns)
+    columns = np.flatnonzero(~moments.is_redundant_level) if among is None else np.array(among)
+    d, shape = len(columns), (moments.d, moments.d)
     part = _part(moments, columns.tolist())
     inverse, _ = _inverse(part.covariance, part.square)
     if inverse is None or d < 2:
         none = np.full(shape, np.nan)
         return Intervals(none, none, none, np.full(shape, NO_INVERSE), none)
-    powers = _Powers(inverse, inverse @ inverse, inverse @ part.mean)
+    powers = inverse, inverse @ inverse, inverse @ part.mean
     lines = [np.concatenate(line) for line in zip(*(_pairs_of(part, powers, i) for i in range(d - 1)), strict=True)]
     above, below, zero, first, second, more, weak, excess, *residual_variances = lines
     sampling = 1 / max(part.rows - (d - 2), 1.0)
@@ -391,23 +385,14 @@ def controlled_correlations(moments: UnbiasedMoments, level: float, controls: li
     return Intervals(estimate, low, high, reason, p_value)
 
 
-@dataclass(frozen=True, eq=False)
-class _Powers:
-    """The inverse P, P^2 and P m, from which the products of every pair's vectors follow."""
-
-    one: np.ndarray
-    two: np.ndarray
-    at_mean: np.ndarray
-
-
-def _pairs_of(part: _Part, powers: _Powers, i: int) -> tuple[np.ndarray, ...]:
-    """Return what the intervals of the pairs (i, j), j > i, are made of, all at once.
+def _pairs_of(part: _Part, powers: tuple[np.ndarray, ...], i: int) -> tuple[np.ndarray, ...]:
+    """Return what the intervals of the pairs (i, j), j > i, are made of, all at once; ``powers``: P, P^2 and P m.
 
     With P_ij the two columns of P, T = (P_ij,ij)^-1, the vectors are v = P_ij T and Q = P - P_ij T P_ij', so all their
     products are 2 x 2 matrices in P, P^2 and P^3.
     """
-    law, m, p, d = part.law, part.mean, powers.one, len(powers.one)
-    js = np.arange(i + 1, d)
+    law, m, (p, square, at_mean) = part.law, part.mean, powers
+    d, js = len(p), np.arange(i + 1, len(p))
 
     def corner(matrix: np.ndarray) -> np.ndarray:
         small = np.empty((len(js), 2, 2))
@@ -418,8 +403,8 @@ def _pairs_of(part: _Part, powers: _Powers, i: int) -> tuple[np.ndarray, ...]:
     def two(vector: np.ndarray) -> np.ndarray:
         return np.stack([np.full(len(js), vector[i]), vector[js]], axis=1)[:, :, None]
 
-    block, gram = np.linalg.inv(corner(p)), corner(powers.two)
-    cross, pm, p2m = corner(powers.two @ p), two(powers.at_mean), two(powers.two @ m)
+    block, gram = np.linalg.inv(corner(p)), corner(square)
+    cross, pm, p2m = corner(square @ p), two(at_mean), two(square @ m)
     block_gram, vm = block @ gram, block @ pm
     trace = (float(np.trace(p)) - np.trace(block_gram, axis1=1, axis2=2))[:, None, None]
     norm = (
@@ -430,7 +415,7 @@ def _pairs_of(part: _Part, powers: _Powers, i: int) -> tuple[np.ndarray, ...]:
     vv = block_gram @ block
     vqv = block @ (cross - gram @ block_gram) @ block
     vqm = block @ p2m - block_gram @ vm
-    mqm = float(m @ powers.at_mean) - pm.transpose(0, 2, 1) @ vm
+    mqm = float(m @ at_mean) - pm.transpose(0, 2, 1) @ vm
     mm, around = vm @ vm.transpose(0, 2, 1), vm @ vqm.transpose(0, 2, 1)
     rows = np.stack([np.broadcast_to(p[i], (len(js), d)), p[js]], axis=1)
     v = block @ rows

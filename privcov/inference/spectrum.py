@@ -69,14 +69,14 @@ def eigenvalues(moments: UnbiasedMoments, level: float, kurtosis: float = 0.0) -
     values, axes, sampling, bias, turn = _turns(moments, kurtosis)
     steady = turn <= STEADY
     low, high = np.empty_like(values), np.empty_like(values)
-    z = float(
-        moments.z(level, np.array(1.0), np.array(0.0), moments.law.excess_kurtosis(0.0 if moments.d > 3 else 1.0, 1.0))
-    )
+    excess = moments.law.excess_kurtosis(0.0 if moments.d > 3 else 1.0, 1.0)
+    z = float(moments.z(level, np.array(1.0), np.array(0.0), excess))
     for i in np.flatnonzero(steady):
         u = axes[:, i]
         noise = moments.law.form_variance(np.outer(u, u), moments.centre, moments.covariance)
         half = z * math.sqrt(noise + sampling[i] / moments.rows)
-        low[i], high[i] = min(values[i], values[i] - bias[i]) - half, max(values[i], values[i] - bias[i]) + half
+        both = values[i], values[i] - bias[i]
+        low[i], high[i] = min(both) - half, max(both) + half
     tied = np.array(kurtosis > 0 and moments.d > MAX_TIED and not steady.all())
     reason = np.where(tied, TIED, np.zeros(moments.d, dtype=np.int64))
     if not steady.all():
@@ -148,6 +148,7 @@ def components(moments: UnbiasedMoments, axes_asked: int, level: float) -> Inter
     equal = near.min(axis=1) < 1e-12 * max(float(positive.max()), 1e-300)  # up to rounding, where nothing is noisy
     estimate, half = axes[:, :axes_asked].copy(), np.full((d, axes_asked), np.nan)
     reason = np.zeros((d, axes_asked), dtype=np.int64)
+    excess = moments.law.excess_kurtosis(0.0 if d > 3 else 1.0, 0.0)
     for i in range(axes_asked):
         estimate[:, i] *= np.sign(estimate[np.argmax(np.abs(estimate[:, i])), i])
         if turn[i] > CLEAR or equal[i]:
@@ -165,9 +166,7 @@ def components(moments: UnbiasedMoments, axes_asked: int, level: float) -> Inter
         for a in range(d):
             form = np.outer(g[a], u)
             noise = moments.law.form_variance((form + form.T) / 2, moments.centre, moments.covariance)
-            z = float(
-                moments.z(level, np.array(noise), sampling[a], moments.law.excess_kurtosis(0.0 if d > 3 else 1.0, 0.0))
-            )
+            z = float(moments.z(level, np.array(noise), sampling[a], excess))
             half[a, i] = z * math.sqrt(noise + sampling[a])
     intervals = Intervals(estimate, np.maximum(estimate - half, -1.0), np.minimum(estimate + half, 1.0), reason)
     return intervals.without_intervals(np.array(bool(moments.unknown.any())))

@@ -93,7 +93,7 @@ class UnbiasedMoments:
     mean: None where it was not measured. covariance: unbiased; it may have negative eigenvalues. rows: number of
     independent rows, or persons. It sets the sampling error. scale, origin: the public half-ranges and typical values.
     noisy_moment: the noisy moment. available: where missing cells were measured. noisy_sum: the private measurement.
-    two: which columns have two values, as a level of a category has.
+    binary: which columns have two values, as a level of a category has.
     """
 
     columns: tuple[str, ...]
@@ -293,14 +293,11 @@ def combine_moments(
     total: NoisySum | None,
 ) -> UnbiasedMoments:
     """Return what is known from a noisy moment with at most one anchor."""
-    law = law_of(noisy_moment, relative)
+    law, cases = law_of(noisy_moment, relative), None
     if noisy_moment.flags is not None:
-        available = available_cases(noisy_moment.matrix, noisy_moment.flags, row_bound=noisy_moment.row_bound)
-        return UnbiasedMoments(
-            columns, available.mean, available.covariance, rows, law, scale, origin, noisy_moment, available, total
-        )
-    mean, covariance = moments_of(noisy_moment, law, rows)
-    return UnbiasedMoments(columns, mean, covariance, rows, law, scale, origin, noisy_moment, None, total)
+        cases = available_cases(noisy_moment.matrix, noisy_moment.flags, row_bound=noisy_moment.row_bound)
+    mean, covariance = moments_of(noisy_moment, law, rows) if cases is None else (cases.mean, cases.covariance)
+    return UnbiasedMoments(columns, mean, covariance, rows, law, scale, origin, noisy_moment, cases, total)
 
 
 def positions_of(columns: tuple[str, ...], names: str | Iterable[str], parameter: str) -> list[int]:

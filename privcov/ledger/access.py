@@ -15,10 +15,18 @@ from pathlib import Path
 NAMES = ("", "-wal", "-shm", "-journal", ".key", ".head")
 
 
+def files_of(path: Path | None) -> list[Path]:
+    """Return every file of a ledger; None stands for the user's own."""
+    from privcov.ledger.file import default_path
+
+    record = path or default_path()
+    return [record.with_name(record.name + end) for end in NAMES]
+
+
 def check_access(path: Path) -> None:
     """Refuse a ledger whose files other users may read, write or replace."""
     folders = {path.parent.resolve()}
-    for file in (path.with_name(path.name + end) for end in NAMES):
+    for file in files_of(path):
         try:
             status = file.stat()
         except FileNotFoundError:  # not there yet, or removed by the last process that closed the database
@@ -49,7 +57,6 @@ def _check_folder(folder: Path) -> None:
 
 
 def _owned_by_another(path: Path) -> str:
-    """Return the message for a file or a folder of another user."""
     return (
         f"{path} belongs to another user, so nothing is released. Use PrivCov as that user, or set PRIVCOV_LEDGER to a "
         "file of your own."

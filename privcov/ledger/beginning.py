@@ -168,7 +168,6 @@ def _without_writers(path: Path) -> Iterator[None]:
 
 
 def _opens(path: Path) -> bool:
-    """Return True when the file can be opened as a database."""
     try:
         if not _there(path):
             return False

@@ -94,8 +94,11 @@ class Chain:
     def verified(self, link: sqlite3.Connection) -> Head:
         """Compute the seals of all records again from the rows, and return the head."""
         rows: dict[tuple[str, int], tuple[str, str, list]] = {("ledger", 0): ("", "", [])}
-        rows |= {("limit", number): ("set", "", fields) for number, *fields in _limits(link)}
-        rows |= {("release", number): (state, worker, fields) for number, state, worker, *fields in _releases(link)}
+        limits = link.execute("SELECT id, name, guarantee, set_at FROM limits ORDER BY id").fetchall()
+        rows |= {("limit", number): ("set", "", fields) for number, *fields in limits}
+        query = f"SELECT id, state, worker, {', '.join(_RELEASE)} FROM transactions ORDER BY id"
+        for number, state, worker, *fields in link.execute(query).fetchall():
+            rows["release", number] = (state, worker, fields)
         states, head = {}, Head(0, "")
         for step, subject, number, state, note, seal in link.execute(
             "SELECT step, subject, number, state, note, seal FROM chain ORDER BY step"
@@ -108,10 +111,8 @@ class Chain:
             if step != head.steps + 1 or seal != self._seal(head, subject, number, state, note, fields):
                 raise BrokenChain
             states[subject, number], head = state, Head(step, seal)
-        now = {row: state for row, (state, _, _) in rows.items()}
-        if {**states, ("ledger", 0): ""} != now:
-            raise BrokenChain
-        if any(state == "reserved" and worker for state, worker, _ in rows.values()):
+        complete = {**states, ("ledger", 0): ""} == {row: state for row, (state, _, _) in rows.items()}
+        if not complete or any(state == "reserved" and worker for state, worker, _ in rows.values()):
             raise BrokenChain
         return head
 
@@ -137,7 +138,6 @@ class Chain:
         link.execute("INSERT INTO chain VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def _seal(self, before: Head, subject: str, number: int, state: str, note: str, fields: list[str]) -> str:
-        """Return the seal of the record after ``before``."""
         words = json.dumps([before.steps + 1, before.seal, subject, number, state, note, fields])
         return hmac.new(self._key, words.encode(), hashlib.sha256).hexdigest()
 
@@ -145,13 +145,3 @@ class Chain:
 def digest(answer: str | None) -> str:
     """Return the hash by which an answer enters the chain."""
     return "" if answer is None else hashlib.sha256(answer.encode()).hexdigest()
-
-
-def _limits(link: sqlite3.Connection) -> list[tuple]:
-    """Return the rows of limits."""
-    return link.execute("SELECT id, name, guarantee, set_at FROM limits ORDER BY id").fetchall()
-
-
-def _releases(link: sqlite3.Connection) -> list[tuple]:
-    """Return the rows of releases, without their answers."""
-    return link.execute(f"SELECT id, state, worker, {', '.join(_RELEASE)} FROM transactions ORDER BY id").fetchall()

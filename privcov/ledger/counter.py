@@ -28,6 +28,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from privcov.ledger.access import unfinished
 from privcov.ledger.chain import Head
 
 FORMAT = "privcov-ledger-head-2"
@@ -57,7 +58,8 @@ class Counter:
     """The counter, sealed with a key; it is written only under the exclusive lock of the database."""
 
     def __init__(self, path: Path, key: bytes) -> None:
-        self.path, self._key = path, hmac.new(key, b"counter", hashlib.sha256).digest()
+        self.path, self._fresh = path, unfinished(path)
+        self._key = hmac.new(key, b"counter", hashlib.sha256).digest()
 
     def read(self) -> Checkpoint | None:
         """Return the content of the file, None where there is no file."""
@@ -79,28 +81,22 @@ class Counter:
 
     def write(self, checkpoint: Checkpoint) -> None:
         """Replace the content, as a whole or not at all; it is on disk when this returns."""
-        fresh = self._fresh
-        fresh.unlink(missing_ok=True)
+        self.tidy()
         try:
-            with os.fdopen(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+            with os.fdopen(os.open(self._fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
                 file.write(self._text(checkpoint))
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(fresh, self.path)
+            os.replace(self._fresh, self.path)
         except BaseException:
             with contextlib.suppress(OSError):
-                fresh.unlink(missing_ok=True)
+                self.tidy()
             raise
         sync_folder(self.path.parent)
 
     def tidy(self) -> None:
         """Remove the unfinished file of a process that was killed while it wrote."""
         self._fresh.unlink(missing_ok=True)
-
-    @property
-    def _fresh(self) -> Path:
-        """The file in which new content is written."""
-        return self.path.with_name(f"{self.path.name}.new")
 
     def _text(self, checkpoint: Checkpoint) -> str:
         heads = [None if h is None else [h.steps, h.seal] for h in (checkpoint.settled, checkpoint.next)]

@@ -64,11 +64,6 @@ def default_path() -> Path:
     return (Path(base) if base else Path.home() / ".local" / "share") / "privcov" / "ledger.sqlite"
 
 
-def _alone_in_its_file(link: sqlite3.Connection) -> bool:
-    """Return whether the database has no write-ahead log, in which changes leave the file as it was."""
-    return link.execute("PRAGMA journal_mode").fetchone() == ("delete",)
-
-
 class LedgerFile:
     """One SQLite file, with the key that seals its records and its counter in the same folder; made on first use.
 
@@ -107,7 +102,9 @@ class LedgerFile:
             raise lost_error(self.path)
         checkpoint = self._read_counter()
         unchanged = checkpoint is not None and checkpoint.mark == self._mark and not checkpoint.next
-        if unchanged and checkpoint is not None and checkpoint.settled == Chain.head(link) and _alone_in_its_file(link):
+        # With a write-ahead log changes would leave the file as it was.
+        alone = link.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+        if unchanged and checkpoint is not None and checkpoint.settled == Chain.head(link) and alone:
             return checkpoint.settled
         try:
             head = self.chain.verified(link)
@@ -144,7 +141,8 @@ class LedgerFile:
     def _fill(self) -> None:
         """Make the tables of a new ledger and the first record; the key exists, and the lock file is held."""
         self._read_key()
-        self._check_nothing_settled()
+        if (checkpoint := self._read_counter()) is not None and checkpoint.settled is not None:
+            raise lost_error(self.path)  # the counter has a settled head, so this ledger is not a new one
         with self._alone() as link:
             for statement in (*_TABLES, *SCHEMA):
                 link.execute(statement)
@@ -152,14 +150,7 @@ class LedgerFile:
             self.chain.begin(link, datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"))
             self._commit(link, None, Chain.head(link))
 
-    def _check_nothing_settled(self) -> None:
-        """Raise LedgerError where the counter has a settled head, because the ledger is then not a new one."""
-        checkpoint = self._read_counter()
-        if checkpoint is not None and checkpoint.settled is not None:
-            raise lost_error(self.path)
-
     def _read_counter(self) -> Checkpoint | None:
-        """Return the content of the counter, or raise LedgerError."""
         try:
             return self.counter.read()
         except BrokenCounter:
@@ -228,7 +219,6 @@ class LedgerFile:
             raise self._unusable(problem) from None
 
     def _unusable(self, problem: Exception) -> LedgerUnusable:
-        """Return the error for a problem of the database or of the file system."""
         return LedgerUnusable(
             f"The ledger {self.path} cannot be used ({problem}), so nothing is released. "
             "Make it readable and writable, or set PRIVCOV_LEDGER to a file that is."

@@ -140,9 +140,9 @@ class Ledger:
                 {**filters, "last": last},
             ).fetchall()[::-1]
             limits = {owner: self._limits(link, owner)[1] for owner in {row[2] for row in rows}}
-            before = "SELECT count(*) FROM transactions WHERE name = ? AND id < ?"
-            first = {row[2]: row[0] for row in reversed(rows)}
-            counts = {owner: link.execute(before, (owner, row)).fetchone()[0] for owner, row in first.items()}
+            count_older = "SELECT count(*) FROM transactions WHERE name = ? AND id < ?"
+            oldest = {row[2]: row[0] for row in reversed(rows)}
+            counts = {owner: link.execute(count_older, (owner, row)).fetchone()[0] for owner, row in oldest.items()}
         entries = []
         for _, token, owner, state, kind, amount, request, at, step in rows:
             counts[owner] += 1
@@ -337,13 +337,12 @@ class Ledger:
     def _commit(self, token: str) -> bool:
         """Commit a reserved row; return True for the one process that may draw."""
         with self._file.link(write=True) as link:
-            if self._state(link, token) != "reserved":
+            if link.execute("SELECT state FROM transactions WHERE token = ?", (token,)).fetchone() != ("reserved",):
                 return False
             self._file.chain.move(link, token, "committed", worker=_worker())
         return True
 
     def _finish(self, token: str, state: str, answer: str | None) -> None:
-        """Move a release to its last state."""
         with self._file.link(write=True) as link:
             self._file.chain.move(link, token, state, answer=answer)
 
@@ -387,13 +386,7 @@ class Ledger:
         return answer
 
     @staticmethod
-    def _state(link: sqlite3.Connection, token: str) -> str:
-        (state,) = link.execute("SELECT state FROM transactions WHERE token = ?", (token,)).fetchone()
-        return state
-
-    @staticmethod
     def _account(link: sqlite3.Connection, name: str) -> Account:
-        """Return the account of a table from an open database."""
         limit, increases = Ledger._limits(link, name)
         costs = link.execute(
             "SELECT kind, amount, count(*) FROM transactions WHERE name = ? GROUP BY kind, amount", (name,)
@@ -484,7 +477,6 @@ class Payment:
 
 
 def _changed(name: str, state: str) -> LedgerError:
-    """Return the error for a request whose table has changed since."""
     free = " For the stored answer, free, give the table as it was." if state == "stored" else ""
     begun = "was already made" if state == "stored" else "was already begun, and paid,"
     return LedgerError(
@@ -498,7 +490,6 @@ def _now() -> str:
 
 
 def _worker() -> str:
-    """Return the name of this process: host and number."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 

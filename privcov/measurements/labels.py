@@ -44,7 +44,6 @@ def _class_codes(dataset: Dataset) -> tuple[tuple[str, ...], np.ndarray]:
 
 
 def _code(dataset: Dataset) -> tuple[tuple[str, ...], np.ndarray]:
-    """Compute what `_class_codes` keeps."""
     if dataset.labels is None:
         raise ValueError(
             f"centre='classes' needs a label for every row, and {dataset.name!r} has none. "

@@ -216,7 +216,6 @@ def _class_sums(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _by_class(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Compute `_class_sums`."""
     index, k = class_index(dataset), len(class_list(dataset))
     sums = np.zeros((dataset.d, k))
     for block in blocks(dataset):

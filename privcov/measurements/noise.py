@@ -327,5 +327,4 @@ def coupled_moments(p: int) -> tuple[float, float]:
 
 
 def _laplace(rng: np.random.Generator) -> Callable[[int | tuple[int, ...]], np.ndarray]:
-    """Return a function of the size that draws standard Laplace numbers."""
     return lambda size: rng.laplace(size=size)

@@ -126,7 +126,6 @@ def noise_in_rows(share: BudgetShare, d: int) -> float:
 
 
 def _scale(share: BudgetShare, relation: str) -> tuple[float, float]:
-    """Return (sensitivity, noise scale) of the counts."""
     pure = isinstance(share, PureDP)
     delta = rounded_up(math.sqrt((4 if pure else 2) if relation == "replace-one" else 1), 1, 1)
     return delta, (accounting.laplace_scale if pure else accounting.gaussian_scale)(share, delta)

@@ -10,7 +10,7 @@ from privcov.core import checks
 from privcov.core.guarantees import NoPrivacy
 from privcov.measurements.labels import CLASSES, class_index
 from privcov.measurements.moment import clipped_moment
-from privcov.postprocess.joint import Moments, unpack
+from privcov.postprocess.joint import unpack
 from privcov.releases.public import build_method, run_method
 from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset
@@ -63,7 +63,6 @@ def reference_matrix(dataset: Dataset, target: str, against: str, rel: Release |
 
 
 def _sample(dataset: Dataset, target: str, centre: str) -> np.ndarray:
-    """Compute the matrix of the rows."""
     if centre == "joint" and dataset.mean_is_zero:
         centre = "none"
     moment = _moment_of(dataset, centre)
@@ -80,7 +79,6 @@ def _sample(dataset: Dataset, target: str, centre: str) -> np.ndarray:
 
 
 def _moment_of(dataset: Dataset, centre: str) -> np.ndarray:
-    """Compute the moment of the rows."""
     rows = dataset.to_working()
     if centre == CLASSES:
         index = class_index(dataset)
@@ -91,11 +89,15 @@ def _moment_of(dataset: Dataset, centre: str) -> np.ndarray:
     return rows.T @ rows / dataset.n
 
 
-def of_target(moments: Moments, target: str) -> np.ndarray:
-    """Return the covariance or the second moment."""
-    matrix = moments.covariance if target == "covariance" else moments.second_moment
-    assert matrix is not None
-    return matrix
+def _stage(rel: Release, matrix: np.ndarray) -> np.ndarray:
+    """Return the covariance or second moment in a joint moment like the one that a release measured."""
+    noisy = rel.noisy_moment
+    assert noisy is not None
+    anchors = noisy.distribution.n_anchors
+    moments = unpack(matrix, centre=noisy.centre, row_bound=rel.row_bound, n_anchors=anchors)
+    target = moments.covariance if rel.target == "covariance" else moments.second_moment
+    assert target is not None
+    return target
 
 
 def without_noise(rel: Release, dataset: Dataset) -> Release:
@@ -202,13 +204,9 @@ def waterfall(rel: Release, dataset: Dataset, norm: str = "frobenius") -> list[t
 
     stages = [("Sample", distance(reference_matrix(dataset, rel.target, "sample")))]
     if rel.noisy_moment is not None:
-        centre = rel.noisy_moment.centre
         exact = clipped_moment(dataset.with_row_bound(rel.row_bound), n_anchors=rel.noisy_moment.distribution.n_anchors)
         for name, matrix in (("Clipped", exact), ("Noisy", rel.noisy_moment.matrix)):
-            moments = unpack(
-                matrix, centre=centre, row_bound=rel.row_bound, n_anchors=rel.noisy_moment.distribution.n_anchors
-            )
-            stages.append((name, distance(of_target(moments, rel.target))))
+            stages.append((name, distance(_stage(rel, matrix))))
     stages.append(("Post-processed", error(rel, dataset, norm, relative=True, against=against)))
     return stages
 
@@ -240,11 +238,7 @@ def spectra(rel: Release, dataset: Dataset) -> list[tuple[str, np.ndarray]]:
         if name == "sample" or dataset.truth is not None
     ]
     if rel.noisy_moment is not None:
-        anchors = rel.noisy_moment.distribution.n_anchors
-        moments = unpack(
-            rel.noisy_moment.matrix, centre=rel.noisy_moment.centre, row_bound=rel.row_bound, n_anchors=anchors
-        )
-        stages.append(("Noisy", of_target(moments, rel.target)))
+        stages.append(("Noisy", _stage(rel, rel.noisy_moment.matrix)))
     stages.append(("Post-processed", working(rel.matrix, rel.scale, rel.target)))
     return [(name, np.linalg.eigvalsh(matrix)) for name, matrix in stages]
 

@@ -52,7 +52,13 @@ def _zone(low: float, high: float, text: str, palette: Palette, *, right: bool) 
     return band(wash(palette.bad, 0.10), x=(low, high), xref="x", label=label)
 
 
-def outputs(audit: Audit, palette: Palette, *, height: int = 400) -> Picture:
+def _histograms(histogram: Histogram, palette: Palette, shapes: list[dict]) -> go.Figure:
+    look: dict[str, Any] = {"height": 400, "shapes": shapes, "annotations": _beyond(histogram, palette)}
+    x, y = {"title": histogram.label}, _fraction_axis(histogram)
+    return draw(_bars(histogram, palette), palette, x=x, y=y, **look)
+
+
+def outputs(audit: Audit, palette: Palette) -> Picture:
     """Draw the statistic that separates the two tables best, over the test draws of both, and the tested set."""
     histogram = audit.histogram
     low, high = float(histogram.edges[0]), float(histogram.edges[-1])
@@ -60,24 +66,15 @@ def outputs(audit: Audit, palette: Palette, *, height: int = 400) -> Picture:
     assert cut is not None  # the histogram of a tested set has one
     start, end = (cut, high) if histogram.above else (low, cut)
     shapes = [_zone(start, end, "tested set", palette, right=histogram.above)]
-    figure = draw(
-        _bars(histogram, palette),
-        palette,
-        height=height,
-        x={"title": histogram.label},
-        y=_fraction_axis(histogram),
-        shapes=shapes,
-        annotations=_beyond(histogram, palette),
-    )
     hits = audit.for_level.hits
     return Picture(
-        figure,
+        _histograms(histogram, palette, shapes),
         f"Two histograms of {histogram.label}, {audit.draws:,} draws each. The tested set, {audit.for_level.words}, "
         f"holds {hits[0]:,} draws of the first and {hits[1]:,} of the second table.",
     )
 
 
-def support(audit: Audit, palette: Palette, *, height: int = 400) -> Picture:
+def support(audit: Audit, palette: Palette) -> Picture:
     """Draw the answers that only one table can give: below zero the other table has none."""
     histogram, counts = audit.support, audit.impossible
     assert histogram is not None  # only drawn for additive Wishart noise, which has both
@@ -87,17 +84,8 @@ def support(audit: Audit, palette: Palette, *, height: int = 400) -> Picture:
     alone = NAMES[0] if counts[0] >= counts[1] else NAMES[1]
     other = NAMES[1] if alone == NAMES[0] else NAMES[0]
     shapes = [_zone(low, 0.0, f"impossible with the {other}", palette, right=False)] if low < 0 else []
-    figure = draw(
-        _bars(histogram, palette),
-        palette,
-        height=height,
-        x={"title": f"{histogram.label}"},
-        y=_fraction_axis(histogram),
-        shapes=shapes,
-        annotations=_beyond(histogram, palette),
-    )
     return Picture(
-        figure,
+        _histograms(histogram, palette, shapes),
         f"Histograms of the {histogram.label}. {most:,} of {audit.draws:,} answers of the {alone} lie below zero, "
         f"which no answer of the {other} can.",
     )
@@ -162,6 +150,5 @@ def accusations(claim: disclosure.Claim, palette: Palette) -> Picture:
 
 
 def _unit_square(traces: list, palette: Palette, across: str, up: str) -> go.Figure:
-    """Return a figure of two shares, each from 0 to 100 %."""
     axis = {"range": [-1, 101]}
     return draw(traces, palette, height=430, x={**axis, "title": across}, y={**axis, "title": up})

@@ -153,7 +153,7 @@ def _places(values: pd.Series) -> list[float]:
 _ROOM = 0.14  # of the bar, for a name inside
 
 
-def shares_bar(shares: Mapping[str, float], palette: Palette, *, what: str, height: int = 110) -> Picture:
+def shares_bar(shares: Mapping[str, float], palette: Palette, *, what: str) -> Picture:
     """Return one bar whose pieces are the shares, largest first; a piece with too little room is named on hover."""
     ordered = sorted(shares.items(), key=lambda piece: -piece[1])
     traces = [
@@ -176,7 +176,7 @@ def shares_bar(shares: Mapping[str, float], palette: Palette, *, what: str, heig
         for place, (name, share) in enumerate(ordered)
     ]
     figure = draw(
-        traces, palette, height=height, barmode="stack", showlegend=False, x={"title": "share (%)", "range": [0, 100]}
+        traces, palette, height=110, barmode="stack", showlegend=False, x={"title": "share (%)", "range": [0, 100]}
     )
     story = ", ".join(f"{percent(round(share, 2))} {name}" for name, share in ordered if share >= 0.005)
     return Picture(figure, f"One bar of {what}: {story}.")

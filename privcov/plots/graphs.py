@@ -176,9 +176,8 @@ def positions(reference: np.ndarray | None, d: int) -> np.ndarray:
     Small graphs with edges are placed by stress majorisation (Gansner, Koren & North 2004) from a circle, without
     random numbers; other graphs on a circle, clockwise from the top in column order.
     """
-    if reference is None:
-        return _cached_positions(b"", d)
-    return _cached_positions(np.ascontiguousarray(reference, dtype=bool).tobytes(), d)
+    graph = b"" if reference is None else np.ascontiguousarray(reference, dtype=bool).tobytes()
+    return _cached_positions(graph, d)
 
 
 @lru_cache(maxsize=64)

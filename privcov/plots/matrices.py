@@ -223,7 +223,6 @@ def _names(names: list[str], block: int, palette: Palette, *, upright: bool) -> 
 
 
 def _names_fit(names: list[str], block: int) -> bool:
-    """Return whether the axes name the columns; otherwise they count them."""
     return len(names) <= (MAX_DEFAULT_NAMES if names[:1] == ["x1"] else MAX_NAMES) and block == 1
 
 

@@ -40,18 +40,20 @@ def in_theme(dark: bool) -> Palette:
     return DARK if dark else LIGHT
 
 
+def _head(figure: go.Figure, title: str, top: float, palette: Palette) -> go.Figure:
+    """Set a title, room for it, and a ground of the figure's own."""
+    look = {"text": to_powers(title), "font": {"size": 14}, "y": 0.98, "yanchor": "top"}
+    return figure.update_layout(
+        paper_bgcolor=palette.ground, plot_bgcolor=palette.ground, title=look, margin={"t": top}
+    )
+
+
 def _with_title(rel: Release, picture: Picture, palette: Palette, *, matrix_name: str = "") -> go.Figure:
     """Return the figure on its own ground, with method, guarantee, text alternative, and the name of its matrix."""
-    figure, ground, caption = picture.figure, palette.ground, f"{rel.method}, {rel.guarantee}"
+    figure, caption = picture.figure, f"{rel.method}, {rel.guarantee}"
     caption = f"{matrix_name.capitalize()}: {caption}" if matrix_name else caption
     title = f"{caption}: claimed, not given" if rel.claim_is_false else caption
-    figure.update_layout(
-        paper_bgcolor=ground,
-        plot_bgcolor=ground,
-        meta={"alt": picture.alt},
-        title={"text": to_powers(title), "font": {"size": 14}, "y": 0.98, "yanchor": "top"},
-        margin={"t": (figure.layout.margin.t or 0) + _ROOM},
-    )
+    _head(figure, title, (figure.layout.margin.t or 0) + _ROOM, palette).update_layout(meta={"alt": picture.alt})
     if matrix_name:
         figure.update_layout(width=SIDE + 2 * _ROOM, height=SIDE + _ROOM, margin={"r": RIGHT + _ROOM})
     return figure
@@ -122,14 +124,7 @@ def expectation_figure(expectation: Expectation, *, dark: bool = False) -> go.Fi
         ("zeros", expectation.zeros),
     ]
     figure = bars(answers, palette, quiet=4).figure
-    title = to_powers(f"{expectation.n:,} rows, {expectation.d} columns, {expectation.guarantee}")
-    figure.update_layout(
-        paper_bgcolor=palette.ground,
-        plot_bgcolor=palette.ground,
-        title={"text": title, "font": {"size": 14}, "y": 0.98, "yanchor": "top"},
-        margin={"t": _ROOM},
-    )
-    return figure
+    return _head(figure, f"{expectation.n:,} rows, {expectation.d} columns, {expectation.guarantee}", _ROOM, palette)
 
 
 def html(rel: Release) -> str:

@@ -105,7 +105,6 @@ def panel(
     log: bool = True,
     log_x: bool = True,
     methods: bool = True,
-    height: int = 430,
 ) -> Picture:
     """Draw the curves of one panel of a figure, with standard errors: as published dashed and open, sound ones solid.
 
@@ -149,9 +148,9 @@ def panel(
     error = points["se"].fillna(0)
     axis = span(np.array([*(points["value"] - error), *points["value"], *(points["value"] + error)]), log=log)
     figure = draw(
-        traces, palette, height=height,
+        traces, palette, height=430,
         x={"title": x, "type": "log", **ticks(places)} if log_x else {"title": x},
         y={"title": y, "type": "log" if log else "linear", "range": axis},
-        **instead_of_legend(ends, axis, palette, height, log=log),
+        **instead_of_legend(ends, axis, palette, 430, log=log),
     )  # fmt: skip
     return Picture(figure, f"Curves of {y} along {x}: {'; '.join(story)}.")

@@ -138,7 +138,6 @@ def diagnose(
 
 
 def _diagonal_reason(bad: np.ndarray, s: np.ndarray) -> str:
-    """Return the sentence on diagonal entries that are not positive."""
     entries = ", ".join(f"{i} ({s[i, i]:.3g})" for i in bad[:5]) + (", ..." if len(bad) > 5 else "")
     if len(bad) == 1:
         return f"diagonal entry {entries} is not positive"

@@ -109,7 +109,6 @@ def _kernel() -> ModuleType | None:
 
 
 def _largest_pair(s: np.ndarray) -> float:
-    """Return the largest absolute off-diagonal entry."""
     size = np.abs(s)
     np.fill_diagonal(size, 0.0)
     return float(size.max())
@@ -138,15 +137,12 @@ class _Descent:
     def along(self, lams: np.ndarray) -> list[Fit]:
         """Return the fits at falling lambdas above the distance."""
         empty = int(np.count_nonzero(lams >= self.top))
-        fits = [self._empty(lam) for lam in lams[:empty]]
+        # without an edge T_ii = 1 / W_ii; W is the inverse, so the gap is zero
+        fits = [Fit(lam, np.diag(1 / self._diagonal(lam)), "ok", 0.0, 0, CLOSED) for lam in lams[:empty]]
         rest = np.ascontiguousarray(lams[empty:])
         if not len(rest):
             return fits
         return fits + (self._split(rest, None) if self.kernel is None else self._descend(rest, self.kernel))
-
-    def _empty(self, lam: float) -> Fit:
-        """Solve the problem without an edge: T_ii = 1 / W_ii. Its W is the inverse, so the gap is zero."""
-        return Fit(lam, np.diag(1 / self._diagonal(lam)), "ok", 0.0, 0, CLOSED)
 
     def _diagonal(self, lam: float) -> np.ndarray:
         return np.diag(self.s) + (lam if self.ridged else 0.0)

@@ -203,10 +203,10 @@ def _descend(
         for j in range(p):
             beta = b[j]
             _column(s, lam, w, beta, r, active, j, inner)
-            explain_arguments = 0.0
+            explained = 0.0
             for k in range(p):
-                explain_arguments += beta[k] * r[k]
-            schur = s[j, j] - explain_arguments
+                explained += beta[k] * r[k]
+            schur = s[j, j] - explained
             if not schur > 0.0:  # the other rows are definite, so this number decides
                 return np.nan, sweep, LOST
             theta[j, j] = 1.0 / schur

@@ -78,5 +78,4 @@ def _by_class(matrix: np.ndarray, row_bound: float, k: int) -> Moments:
 
 
 def _inside_ball(columns: np.ndarray) -> np.ndarray:
-    """Shorten every column to norm at most one."""
     return columns / np.maximum(np.linalg.norm(columns, axis=0), 1.0)

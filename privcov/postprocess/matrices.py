@@ -97,7 +97,7 @@ def derive(noisy: MeasuredMoment) -> Matrices:
     if available is None:
         accurate = np.full(noisy.d, noisy.diagonal_std < noisy.entry_std)
     else:  # a column that is refused has no variance to keep
-        some = bool(usable.all()) and noisy.d > 1 and np.diag(std).max() < _least_off_diagonal(std)
+        some = bool(usable.all()) and noisy.d > 1 and np.diag(std).max() < std[~np.eye(noisy.d, dtype=bool)].min()
         accurate = np.full(noisy.d, some)
     if accurate.any():
         repaired = _with_diagonal(repaired, np.where(accurate, np.diag(raw), np.diag(repaired)), np.diag(std))
@@ -138,18 +138,11 @@ def derive(noisy: MeasuredMoment) -> Matrices:
 
 
 def _psd(matrix: np.ndarray) -> np.ndarray:
-    """Set negative eigenvalues to zero."""
     values, vectors = eigen(matrix)
     return matrix if values[0] >= 0 else rebuild(np.maximum(values, 0.0), vectors)
 
 
-def _least_off_diagonal(matrix: np.ndarray) -> float:
-    """Return the smallest entry off the diagonal."""
-    return float(matrix[~np.eye(len(matrix), dtype=bool)].min())
-
-
 def _available(noisy: MeasuredMoment) -> AvailableCases | None:
-    """Return the available cases of a measurement with flags, else None."""
     if noisy.flags is None:
         return None
     return available_cases(noisy.matrix, noisy.flags, row_bound=noisy.row_bound)

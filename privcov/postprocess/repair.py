@@ -61,7 +61,6 @@ def _repair(s: np.ndarray, how: str, lowest: float, eigmin: float) -> np.ndarray
 
 
 def _sentence(how: str, low: np.ndarray, d: int, floor: float, mean: float, mass: float, max_change: float) -> str:
-    """Return what was done, for the notes of a release."""
     bound = f"{floor:g} of the mean variance" if floor else "zero"
     if not low.size:
         return f"The noisy matrix needed no repair before the lasso: no eigenvalue lies below {bound}."

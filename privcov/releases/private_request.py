@@ -212,11 +212,6 @@ def release_from_measurement(
     return Release(**vars(request.finish(noisy)) | {"measurement": noisy})
 
 
-def estimate(method: str, total: NoisySum, guarantee: Guarantee, **parameters: Any) -> Release:
-    """Return what a method makes of a stored measurement of all rows together."""
-    return release_from_measurement(method, total, guarantee, centre="joint", **parameters)
-
-
 def private_methods() -> list[MethodCard]:
     """Return the cards of the methods that are offered for private rows."""
     return [card for card in METHODS.all() if not reason_against(card.key)]

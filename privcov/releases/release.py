@@ -397,20 +397,17 @@ class Release:
         fields["guarantee"] = to_dict(self.guarantee)
         fields["neighbours"] = dataclasses.asdict(self.neighbours)
         fields["events"] = [dataclasses.asdict(e) for e in self.events]
-        if self.noisy_moment is not None:
+        if (noisy := self.noisy_moment) is not None:
+            usual = noisy.anchor_squared == ANCHOR_SQUARED
             fields["noisy_moment"] = {
-                "matrix": self.noisy_moment.matrix,
-                "law": self.noisy_moment.distribution.to_dict(),
-                "centre": self.noisy_moment.centre,
-                **(
-                    {}
-                    if self.noisy_moment.anchor_squared == ANCHOR_SQUARED
-                    else {"anchor_squared": self.noisy_moment.anchor_squared}
-                ),
-                **({} if (flags := self.noisy_moment.flags) is None else {"flags": _stored_flags(flags)}),
-                "event": None if self.noisy_moment.event is None else self.events.index(self.noisy_moment.event),
+                "matrix": noisy.matrix,
+                "law": noisy.distribution.to_dict(),
+                "centre": noisy.centre,
+                **({} if usual else {"anchor_squared": noisy.anchor_squared}),
+                **({} if noisy.flags is None else {"flags": _stored_flags(noisy.flags)}),
+                "event": None if noisy.event is None else self.events.index(noisy.event),
             }
-            if (search := self.noisy_moment.bound_search) is not None:
+            if (search := noisy.bound_search) is not None:
                 fields["noisy_moment"]["search"] = vars(search) | {"event": self.events.index(search.event)}
         if self.path is not None:
             fields["path"] = [{**vars(fit), "gap": None if np.isnan(fit.gap) else fit.gap} for fit in self.path]
@@ -455,7 +452,6 @@ class Release:
 
 
 def _lock(rel: Release) -> None:
-    """Make every array read-only: a release stays what was released."""
     for array in (*vars(rel).values(), None if rel.noisy_moment is None else rel.noisy_moment.matrix):
         if isinstance(array, np.ndarray):
             array.flags.writeable = False
@@ -555,10 +551,8 @@ def _noisy_moment(stored: dict, read: dict) -> NoisyMoment:
     if "search" in stored:
         search_fields = stored["search"]
         _array("counts", search_fields["counts"], (BINS,))
-        halved, steps = (
-            checks.whole("halvings", search_fields["halvings"], 0, BINS - 1),
-            checks.whole("steps", search_fields["steps"], 1),
-        )
+        halved = checks.whole("halvings", search_fields["halvings"], 0, BINS - 1)
+        steps = checks.whole("steps", search_fields["steps"], 1)
         norms = read["events"][checks.whole("event", search_fields["event"], 0, len(read["events"]) - 1)]
         if norms.share != "norms" or set(search_fields) != {"counts", "halvings", "steps", "event"}:
             raise ValueError("search must hold counts, halvings, steps and the event of the norms.")
@@ -627,7 +621,6 @@ def _neighbours_words(neighbours: Neighbours) -> str:
 
 
 def _statement_without_events(rel: Any, size: str, neighbours: tuple[str, str]) -> Statement:
-    """Return the statement of a release that used no row, or added no noise."""
     if isinstance(rel.guarantee, NoPrivacy):
         measured, guarantee = f"the exact moments of {size}", str(rel.guarantee)
     else:
@@ -644,14 +637,12 @@ def _of_events(rel: Any, text: Callable[[Event], str]) -> str:
 
 
 def _noise_words(event: Event) -> str:
-    """Return mechanism, distribution, scale and unit."""
     distribution = f" ({event.law})" if event.law else ""
     freedom = f", freedom {event.freedom:.9g}" if event.freedom else ""
     return f"{event.mechanism}{distribution}, scale {event.scale:.9g}{freedom}, {event.unit}"
 
 
 def _share_words(event: Event) -> str:
-    """Return the share with its parameter."""
     name = "mu" if event.mechanism == "gaussian" else "epsilon" if event.pure else "ratio"
     return f"{event.share} with {name} = sensitivity/scale = {1 / event.multiplier:.9g}"
 

@@ -25,7 +25,7 @@ from privcov.tables.readers import TableFiles, describe, parts_of, tables_of
 from privcov.tables.readers.blocks import ids_of, labels_of
 from privcov.tables.readers.coding import coded_column, stands_for_missing
 from privcov.tables.readers.dialect import Dialect
-from privcov.tables.readers.facts import quote
+from privcov.tables.readers.facts import listed, quote
 from privcov.tables.readers.kinds import INTEGER, NUMBER, Kind
 from privcov.tables.readers.numbers import floats_of, is_text, no_numbers, number_of
 from privcov.tables.readers.reading import Paths
@@ -125,7 +125,7 @@ class OwnerCheck:
                 f"more than {_MUCH_OUTSIDE:.0%} of the cells outside their bounds",
             ),
         ]
-        parts = [f"{finding} in {_list_names(names)}" for names, finding in findings if names]
+        parts = [f"{finding} in {listed(names)}" for names, finding in findings if names]
         if self.rows and self.unlisted / self.rows > _MUCH_OUTSIDE:
             parts.append(f"labels outside the list in {self.unlisted / self.rows:.1%} of the rows")
         if self.rows and self.nameless / self.rows > _MUCH_OUTSIDE:
@@ -135,7 +135,7 @@ class OwnerCheck:
         few = self._names_where(lambda c: c.holes and c.share(c.holes) <= _MUCH_MISSING)
         if incomplete := few if self.missing == "typical" else ():
             parts.append(
-                f"missing cells in {_list_names(incomplete)}, which count as typical values: means lean towards "
+                f"missing cells in {listed(incomplete)}, which count as typical values: means lean towards "
                 "those, and correlations are weaker"
             )
         if not parts:
@@ -144,7 +144,6 @@ class OwnerCheck:
         return f"Look again: {'; '.join(parts)}."
 
     def _names_where(self, condition: Callable[[ColumnCheck], object]) -> tuple[str, ...]:
-        """Return the names of the columns that meet a condition."""
         return tuple(c.name for c in self.columns if condition(c))
 
     def __reduce__(self) -> NoReturn:
@@ -257,7 +256,7 @@ def advice(result: OwnerCheck) -> list[str]:
         )
     if swallowed := [c.name for c in result.columns if c.cells and c.missing == c.cells]:
         lines.append(
-            f"Every cell of {_list_names(tuple(swallowed))} is empty or has a code for missing cells: correct the "
+            f"Every cell of {listed(swallowed)} is empty or has a code for missing cells: correct the "
             "codes, or leave the column out."
         )
     return lines
@@ -318,12 +317,6 @@ def _one_id(private: PrivateDataset) -> bool:
     """Return whether all rows of a table in memory that have an id have the same one."""
     of_person = private._rows_of_person  # of every row how many its person has; 0 without an id
     return of_person is not None and bool(of_person.any()) and int(of_person.max()) == int((of_person > 0).sum())
-
-
-def _list_names(names: tuple[str, ...]) -> str:
-    """Quote up to three names, and count the others."""
-    text = ", ".join(map(quote, names[:3]))
-    return text if len(names) <= 3 else f"{text} and {len(names) - 3} more"
 
 
 class _Tally:
@@ -394,7 +387,6 @@ class _Tally:
 
 
 def _distinct(column: pa.Array) -> Iterator[tuple[object, int]]:
-    """Yield the different cells of a column and how many there are of each."""
     import pyarrow as pa
     import pyarrow.compute as compute
 

@@ -52,22 +52,20 @@ class _Way(NamedTuple):
     row_bound_fraction: float
 
 
-def choices(
-    table: ExampleRows, facts: PublicFacts, guarantee: Guarantee, *, weigh: bool = False, seed: int = 0
-) -> list[Choice]:
+def choices(table: ExampleRows, facts: PublicFacts, guarantee: Guarantee, *, weigh: bool = False) -> list[Choice]:
     """Return the changes of the declaration that together had the smallest error."""
     weights = _weights_for(table, facts) if weigh else ()
     previews: dict[_Way, Preview] = {}
 
     def under(way: _Way) -> PublicFacts:
         other = dataclasses.replace(facts, missing=way.missing)
-        return with_fraction(weighed(other, weights) if way.weight else other, way.row_bound_fraction)
+        return (weighed(other, weights) if way.weight else other).with_fraction(way.row_bound_fraction)
 
     def preview_of(way: _Way) -> Preview:
         if way not in previews:
             same = table.under(under(way))
             noise = noise_for(same, guarantee)
-            previews[way] = preview(same, guarantee, noise, seed=seed, replicates=_TABLES)
+            previews[way] = preview(same, guarantee, noise, replicates=_TABLES)
         return previews[way]
 
     def error(way: _Way) -> float:
@@ -97,12 +95,6 @@ def choices(
     return changes
 
 
-def with_fraction(facts: PublicFacts, fraction: float) -> PublicFacts:
-    """Return the facts under another ``row_bound_fraction``."""
-    units = facts.units.with_row_bound(fraction * facts.units.longest)
-    return dataclasses.replace(facts, units=units, row_bound_fraction=fraction)
-
-
 def weighed(facts: PublicFacts, weights: tuple[float, ...]) -> PublicFacts:
     """Return the facts with these weights of the declared columns."""
     pairs = zip(kinds_of(facts), weights, strict=True)
@@ -127,7 +119,6 @@ def _weights_for(table: ExampleRows, facts: PublicFacts) -> tuple[float, ...]:
 
 
 def _can_measure(facts: PublicFacts) -> bool:
-    """Return whether missing cells of these columns can be measured."""
     pairs = dataclasses.replace(facts, missing="pairs")
     return bool(pairs.flagged) and pairs.width <= MAX_COLUMNS
 

@@ -152,7 +152,6 @@ class ExampleRows:
 
     @property
     def _cells(self) -> np.ndarray:
-        """The rows, in the data's units."""
         assert isinstance(self.table._rows, np.ndarray), "rows in files are refused"
         return self.table._rows
 
@@ -185,8 +184,7 @@ class ExampleRows:
             return self._covariance / np.outer(facts.scale, facts.scale)
         if rule != "drop-row":
             rule = "pairs" if self.missing and 2 * facts.d <= MAX_COLUMNS else "typical"
-        units = facts.units.with_row_bound(facts.units.longest)
-        whole = dataclasses.replace(facts, units=units, row_bound_fraction=1.0, missing=rule)
+        whole = dataclasses.replace(facts.with_fraction(1.0), missing=rule)
         if whole.missing == "pairs" and not whole.flagged:
             whole = dataclasses.replace(whole, missing="typical")
         law, same = NoiseDistribution("isotropic", _NONE, whole.width, 1), dataclasses.replace(self.table, facts=whole)
@@ -232,7 +230,6 @@ class ExampleRows:
 
     @functools.cached_property
     def _summed(self) -> tuple[np.ndarray, int]:
-        """The exact joint sum of the rows, and its anchor."""
         anchor = anchor_of(self.facts, COVARIANCE)
         return exact_sum(self.table, self.facts.n_anchors, anchor).astype(np.float64), anchor
 

@@ -360,7 +360,6 @@ def _averaged(matrix: np.ndarray, pairs: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _table(d: int, spread: float | None, fraction: float | None, invention: Invention, seed: int) -> _Table:
-    """Return an invented table under the declaration."""
     facts = _public_facts(d, spread, fraction)
     cells = _cells(invention.n, d, spread, invention, seed)
     y = facts.units.to_working(cells)
@@ -405,7 +404,7 @@ def _public_facts(d: int, spread: float | None, fraction: float | None = None) -
     limits = {"typical_range": (-NINE_IN_TEN, NINE_IN_TEN)} if spread is None else {"low": -1.0, "high": 1.0}
     columns = tuple(Column(f"x{j + 1}", **limits) for j in range(d))
     declaration = Declaration("expected", "one row", columns, row_bound_fraction=fraction or fraction_of(columns))
-    return declaration.on_rows(np.zeros((1, d)), None).facts
+    return declaration.facts
 
 
 def fraction_declared(d: int, spread: float | None) -> float:
@@ -476,6 +475,5 @@ def _least(error: float, at: Callable[..., Expectation], low: float, high: float
 
 
 def _rounded_up(value: float) -> float:
-    """Return the number rounded up to three digits."""
     unit = 10.0 ** (math.floor(math.log10(value)) - 2)
     return float(f"{math.ceil(value / unit - 1e-6) * unit:.6g}")

@@ -195,10 +195,9 @@ def survival(strength: float, noise: float, sampling: float, level: float, there
     return float(ndtr((abs(strength) - cut) / spread) + ndtr((-abs(strength) - cut) / spread))
 
 
-def smallest_level(
-    meets: Callable[[float], bool], low: float = 1e-4, high: float = 100.0, ratio: float = 1.02
-) -> float | None:
-    """Return the smallest level at which ``meets`` is true, or None."""
+def smallest_level(meets: Callable[[float], bool], ratio: float = 1.02) -> float | None:
+    """Return the smallest level from 1e-4 to 100 at which ``meets`` is true, or None."""
+    low, high = 1e-4, 100.0
     if not meets(high):
         return None
     if meets(low):

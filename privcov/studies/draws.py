@@ -122,12 +122,10 @@ def _fill_each(draw: SweepTask, *, keep: bool = False) -> Iterator[tuple[int, li
             rows, measure = dataset, to_reference(dataset)
         else:
             rows, measure = _on_test_rows(dataset, draw.sizes, draw.seed, draw.replicate)
-        yield (
-            run.position,
-            run_and_measure(
-                rows, measure, run.method, run.options, run.guarantee, draw.metrics, draw.seed, draw.replicate
-            ),
+        results = run_and_measure(
+            rows, measure, run.method, run.options, run.guarantee, draw.metrics, draw.seed, draw.replicate
         )
+        yield run.position, results
 
 
 def run_and_measure(

@@ -98,7 +98,6 @@ class Store:
             self._link, self.problem = None, self.problem or "The store of finished runs is closed."
 
     def _give_up(self, problem: Exception) -> None:
-        """Stop using the file, and warn."""
         if self._link is not None:
             self._link.close()
             self._link = None
@@ -119,19 +118,11 @@ def place_part(source: Source, row_bound: float, seed: int) -> str:
 
 def method_part(method: Method, options: dict) -> str:
     """Return the part of a cell's key that identifies the method, with everything that can change its numbers."""
-    parameters = dataclasses.asdict(method)
     card = method.card
-    return json.dumps(
-        [
-            card.key,
-            parameters,
-            {"calibration": card.default_calibration} | _DEFAULTS | options,
-            card.version,
-            code_of(type(method).__module__),
-        ],
-        sort_keys=True,
-        default=str,
-    )
+    every_option = {"calibration": card.default_calibration} | _DEFAULTS | options
+    code = code_of(type(method).__module__)
+    identity = [card.key, dataclasses.asdict(method), every_option, card.version, code]
+    return json.dumps(identity, sort_keys=True, default=str)
 
 
 def guarantee_part(guarantee: Guarantee) -> str:

@@ -114,7 +114,7 @@ class FileRows:
     seconds so far), from the thread that reads.
 
     private_pass: the last pass over private rows, for `privcov.measurements` alone.
-    release_lock: a lock. A release holds it, so that it measures the same sums that its fingerprint was made of.
+    alone: a lock. A release holds it, so that it measures the same sums that its fingerprint was made of.
     persons: the number of rows of every id, for each part of the table (`privcov.tables.persons_in_files`); None
     without ids.
     """
@@ -270,7 +270,8 @@ class Dataset(InUnits):
             Without a bound, with the share of the rows that R = 1 scales down.
         """
         column_names = in_memory.names_in(X) if columns is None and kinds is None and missing_codes else columns
-        column_kinds = _column_kinds(kinds, missing_codes, column_names, bounds, typical)
+        given = None if column_names is None or isinstance(column_names, str) else tuple(map(str, column_names))
+        column_kinds = typed_columns(kinds, missing_codes, given, bounds, typical, None)  # type: ignore[arg-type] # later
         if column_kinds:
             from privcov.tables.readers.coding import coded_table
 
@@ -384,7 +385,7 @@ def _warn_if_clipped(rows: np.ndarray) -> None:
             "scaled down to norm 1, and a release describes the scaled rows. Give bounds={column: (low, high)} or "
             "row_bound from what is publicly known; row_bound=1 keeps these numbers.",
             RowsClippedWarning,
-            stacklevel=4,  # the caller, behind checks.explained
+            stacklevel=4,  # the caller, behind checks.explain_arguments
         )
 
 
@@ -396,37 +397,19 @@ def _units(
     mean_is_zero: bool,
     column_kinds: Kinds = (),
 ) -> Units:
-    if column_kinds:
-        units = typed_units(column_kinds)
-        _check_mean(units.origin, mean_is_zero)
-        return units if row_bound is None else units.with_row_bound(_bound(row_bound))
-    if bounds is None:
+    if not column_kinds and bounds is None:
         if typical is not None:
             raise ValueError("typical needs bounds: without bounds the origin is zero.")
         return Units.unbounded(len(names), 1.0 if row_bound is None else _bound(row_bound))
-    units = working_units(names, None, bounds, typical)  # type: ignore[arg-type] # checked there
-    _check_mean(units.origin, mean_is_zero)
+    # without kinds there are bounds, which are checked there
+    units = typed_units(column_kinds) if column_kinds else working_units(names, None, bounds, typical)  # type: ignore[arg-type]
+    if mean_is_zero and units.origin.any():
+        raise ValueError(
+            "mean_is_zero says the mean is publicly zero, so typical must be 0 for every column. "
+            "Set typical to zeros, or leave mean_is_zero out."
+        )
     return units if row_bound is None else units.with_row_bound(_bound(row_bound))
 
 
 def _bound(row_bound: float) -> float:
     return float(checks.positive("row_bound", row_bound, "Choose it from domain knowledge, not from the data."))
-
-
-def _check_mean(origin: np.ndarray, mean_is_zero: bool) -> None:
-    if mean_is_zero and origin.any():
-        raise ValueError(
-            "mean_is_zero says the mean is publicly zero, so typical must be 0 for every column. "
-            "Set typical to zeros, or leave mean_is_zero out."
-        )
-
-
-def _column_kinds(
-    kinds: Mapping[str, Kind] | None,
-    missing_codes: Iterable[object],
-    columns: Iterable[object] | None,
-    bounds: Limits | None,
-    typical: ArrayLike | Mapping[str, float] | None,
-) -> Kinds:
-    names = None if columns is None or isinstance(columns, str) else tuple(map(str, columns))
-    return typed_columns(kinds, missing_codes, names, bounds, typical, None)  # type: ignore[arg-type] # checked later

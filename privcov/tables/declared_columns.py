@@ -126,7 +126,6 @@ def kinds_in_words(kinds: Kinds) -> str:
 
 
 def _with_codes(name: str, kind: Kind, codes: list[object]) -> Kind:
-    """Return the kind of a column with the codes of the table."""
     try:
         own, more = kind.missing_codes, texts_of("missing_codes", codes)
         return dataclasses.replace(kind, missing_codes=(*own, *(code for code in more if code not in own)))

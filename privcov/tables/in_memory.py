@@ -199,7 +199,6 @@ def _cells(name: str | int, cells: np.ndarray) -> np.ndarray:
 
 
 def _number(name: str | int, cell: Any) -> float:
-    """Return one cell as a number, NaN where it holds none."""
     if cell is None or type(cell).__name__ in NO_VALUE:
         return float("nan")
     if isinstance(cell, (Real, Decimal, np.bool_)):

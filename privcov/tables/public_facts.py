@@ -156,7 +156,10 @@ class PublicFacts(InUnits):
         """Return the facts under a row bound of ``factor`` times R."""
         if self.units.bounds is None:
             return replace(self, units=self.units.with_row_bound(self.row_bound * factor))
-        fraction = self.row_bound_fraction * factor
+        return self.with_fraction(self.row_bound_fraction * factor)
+
+    def with_fraction(self, fraction: float) -> PublicFacts:
+        """Return the facts under a row bound of this fraction of the longest row."""
         units = self.units.with_row_bound(fraction * self.units.longest)
         return replace(self, units=units, row_bound_fraction=fraction)
 

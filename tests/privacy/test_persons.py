@@ -28,7 +28,6 @@ from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, integer_rows
 from privcov.measurements.exact.moment import exact_sum, measure_exactly, norm_bound
 from privcov.measurements.exact.reading import read_sum
 from privcov.measurements.noise_theory.anchor import ANCHOR_PURPOSES, integer_anchor
-from privcov.steward.choices import with_fraction
 from privcov.tables import persons_in_files
 from privcov.tables.declaration.declaration import Column, Declaration, read_private
 from privcov.tables.persons import id_text
@@ -245,7 +244,7 @@ def test_the_pass_with_the_marks_is_kept_for_what_follows(tmp_path, monkeypatch)
     kept = sums_of(table, anchor=UNIT)
     assert kept.marks is not None
     assert len(passes) == 2
-    shorter = dataclasses.replace(table, facts=with_fraction(table.facts, 0.5))
+    shorter = dataclasses.replace(table, facts=table.facts.with_fraction(0.5))
     assert sums_of(shorter, anchor=UNIT).gram(1, UNIT).tolist() != kept.gram(1, UNIT).tolist()
     assert sums_of(table, anchor=ANCHOR).gram(1).tolist() == first.gram(1).tolist()
     assert len(passes) == 4

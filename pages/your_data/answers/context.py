@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -26,8 +26,9 @@ from privcov.inference.unbiased import ONE_COLUMN, REASONS, TWO_VALUED
 from privcov.measurements.exact.moment import NoisySum
 from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess.matrices import Matrices, derive
-from privcov.releases.private_request import estimate, private_request
+from privcov.releases.private_request import private_request, release_from_measurement
 from privcov.releases.release import Release
+from privcov.tables.dataset import ValueCache
 
 LEVELS = (0.8, 0.9, 0.95, 0.99)
 RATES = (0.01, 0.05, 0.1, 0.2)
@@ -44,9 +45,7 @@ class ShownRelease:
     key: str
     source: StoredRelease | OpenedBundle
     widget_values: dict = field(default_factory=dict)
-    cache: dict[tuple, ReleaseAnswers] = field(default_factory=dict, repr=False)
-    estimates: dict[str, Release] = field(default_factory=dict, repr=False)
-    errors: dict[str, float | None] = field(default_factory=dict, repr=False)
+    cache: ValueCache = field(default_factory=ValueCache, repr=False)
 
     @property
     def measurement(self) -> NoisySum:
@@ -82,18 +81,16 @@ class ShownRelease:
 
     def estimate(self, method: str) -> Release:
         """Return what a method makes of the measurement; it spends nothing."""
-        if method not in self.estimates:
-            self.estimates[method] = estimate(method, self.measurement, self.guarantee)
-        return self.estimates[method]
+        make = partial(release_from_measurement, method, self.measurement, self.guarantee, centre="joint")
+        return self.cache.once(("estimate", method), make)
 
     def error_of(self, method: str) -> float | None:
         """Return the largest likely error of a method's covariance, from the release alone; see `matrix_error`."""
-        if method not in self.errors:
-            request = private_request(method, self.measurement.facts, self.guarantee)
-            smooth = request.method.card.family != "Threshold"
-            error = matrix_error(*noisy_of(self.measurement), request.covariance_of) if smooth else None
-            self.errors[method] = error
-        return self.errors[method]
+        request = private_request(method, self.measurement.facts, self.guarantee)
+        if request.method.card.family == "Threshold":  # not smooth
+            return None
+        make = partial(matrix_error, *noisy_of(self.measurement), request.covariance_of)
+        return self.cache.once(("error", method), make)
 
     @property
     def level(self) -> float:
@@ -112,10 +109,9 @@ class ShownRelease:
 
     def answers(self) -> ReleaseAnswers:
         """Return the answers under what was chosen; raises ValueError where the guarantee is not established."""
-        key = (self.level, self.widget_values.get("kurtosis", 0.0))
-        if key not in self.cache:
-            self.cache[key] = privcov.answers(self.release, level=key[0], kurtosis=key[1])
-        return self.cache[key]
+        level, kurtosis = self.level, self.widget_values.get("kurtosis", 0.0)
+        make = partial(privcov.answers, self.release, level=level, kurtosis=kurtosis)
+        return self.cache.once(("answers", level, kurtosis), make)
 
     @cached_property
     def ranges(self) -> pd.Series:

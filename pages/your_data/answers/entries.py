@@ -123,10 +123,8 @@ def _matrices(panel: ShownRelease, palette: Palette) -> None:
             if method:
                 st.caption("Shrunk, for further computing. *Which are real* has the numbers to report.")
         if pairs := int(under_test(correlations).sum()):
-            real, gone = (
-                pairs - int(np.triu(pale, 1).sum()),
-                int(np.triu(unknown_pairs, 1).sum()) - len(correlations) + pairs,
-            )
+            real = pairs - int(np.triu(pale, 1).sum())
+            gone = int(np.triu(unknown_pairs, 1).sum()) - len(correlations) + pairs
             st.markdown(
                 f"**{real}** of {pairs} pairs{_of_columns(correlations)} are real (rate of false discoveries "
                 f"{percent(panel.rate)})." + _describe_rest(pairs - real, gone)
@@ -223,12 +221,6 @@ PAIRS = {
     "edges": "Edges",
     "covariances": "Covariances",
 }
-_TITLES = {
-    "correlations": "Correlation",
-    "partial_correlations": "Partial correlation",
-    "edges": "Partial correlation",
-    "covariances": "Covariance",
-}
 _STRONGEST = 15
 _OF_PAIRS = {
     "correlations": "How two columns move together, from -1 to 1. Each estimate is unbiased: with its interval, the "
@@ -259,7 +251,6 @@ def _of_columns(answer: pd.DataFrame) -> str:
 
 
 def _pairs(panel: ShownRelease, palette: Palette) -> None:
-    """Show every pair with its total interval, and which are real."""
     if len(panel.columns) < 2:
         st.info("A single column has no pairs.")
         return
@@ -275,12 +266,13 @@ def _pairs(panel: ShownRelease, palette: Palette) -> None:
         st.markdown(real_ones(answer))
     if statistic != "edges":
         unknown(answer)
+    title = "Partial correlations" if statistic == "edges" else PAIRS[statistic]
     if (small["identified"] | off_zero(small)).any():
         show.picture(
             pairs(
                 small,
                 palette,
-                x_title=_TITLES[statistic] + f", {panel.of_ranges}" * (statistic == "covariances"),
+                x_title=title[:-1] + f", {panel.of_ranges}" * (statistic == "covariances"),
                 what=f"The strongest {PAIRS[statistic].lower()}",
                 most=_STRONGEST,
             ),
@@ -302,7 +294,6 @@ _AXES = 20
 
 
 def _spectrum(panel: ShownRelease, palette: Palette) -> None:
-    """Show the eigenvalues and the loadings of the first axes."""
     answers = panel.answers()
     values = answers.eigenvalues()
     rows = values.head(_AXES)
@@ -337,7 +328,6 @@ _NAMED = 30  # edges named below the picture
 
 
 def _graph(panel: ShownRelease, palette: Palette) -> None:
-    """Show the graph of the pairs whose partial correlation is real."""
     if len(panel.columns) < 2:
         st.info("A single column has no graph.")
         return

@@ -84,13 +84,11 @@ def regression(panel: ShownRelease, palette: Palette) -> None:
 
 
 def _levels(panel: ShownRelease) -> list[list[str]]:
-    """Return the columns of two values, the levels of a category together."""
     two = two_values(panel.measurement.facts.kinds, panel.measurement.facts.units)
     return [[panel.columns[j] for j in block] for block in (two.blocks if two else ())]
 
 
 def _in_python(panel: ShownRelease, *asked: str) -> None:
-    """Show how Python gives the same answer."""
     with st.expander("The same in Python"):
         st.code(
             'import privcov\n\nbundle = privcov.open_bundle("release.zip")  # the path of your bundle\n'
@@ -101,7 +99,6 @@ def _in_python(panel: ShownRelease, *asked: str) -> None:
 
 
 def _fit(answer: pd.DataFrame) -> None:
-    """Show R squared with its interval, and the intercept."""
     sentences = []
     if (r := answer.attrs.get("r_squared")) is not None:
         sentences.append(

@@ -70,7 +70,6 @@ def _pick(releases: list[Entry]) -> Entry | None:
 
 
 def _open(ledger: Ledger, entry: Entry) -> ShownRelease:
-    """Return the opened release, read once from the ledger."""
     last = st.session_state.get("own-opened")
     if last is None or last[0] != entry.token:
         text = ledger.stored(entry.token)
@@ -90,7 +89,6 @@ def _declaration(entry: Entry) -> dict | None:
 
 
 def _bundle(source: StoredRelease, entry: Entry, declaration: dict | None) -> None:
-    """Show the button of the bundle, which is made when it is pressed."""
     record = entry.to_dict()
     st.download_button(
         "Download the bundle",
@@ -106,7 +104,6 @@ def _bundle(source: StoredRelease, entry: Entry, declaration: dict | None) -> No
 
 
 def _contents(source: StoredRelease, entry: Entry, declaration: dict | None) -> None:
-    """Show what is in the bundle."""
     st.markdown(
         "The bundle is one zip: every matrix as CSV and npz, the statement, the method card, the ledger entry, the "
         "declaration, a one-page report, and `verify.py`. Who gets it checks it without the data: "
@@ -118,10 +115,7 @@ def _contents(source: StoredRelease, entry: Entry, declaration: dict | None) -> 
     if declaration is None:
         st.caption("The declaration is not open in this session; its public facts go in, the reasons do not.")
     st.header("Statement")
-    for title, text in source.release.statement.lines:
-        name, words = st.columns([1, 6])
-        name.markdown(f"**{title}**")
-        words.text(text)
+    show.lines(source.release.statement.lines)
     for note in source.release.notes:
         st.caption(show.as_text(note))
     with st.expander("Ledger entry"):

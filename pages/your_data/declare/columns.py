@@ -21,7 +21,7 @@ from privcov.tables.declaration.spreadsheet import cells_of, columns_of, kind_fi
 from privcov.tables.declaration.typical_ranges import ends_in, range_in
 from privcov.tables.declared_columns import kinds_of_entries
 from privcov.tables.persons import id_text
-from privcov.tables.readers.facts import quote
+from privcov.tables.readers.facts import listed, quote
 from privcov.tables.readers.kinds import (
     CATEGORY,
     DATE,
@@ -108,7 +108,7 @@ def section() -> None:
     if doubtful := _doubtful(session.typed):
         st.warning(
             show.as_text(
-                f"{_list_names(doubtful)}: declared as a number, and the name sounds like text or a date. A cell with "
+                f"{listed(doubtful, 5)}: declared as a number, and the name sounds like text or a date. A cell with "
                 "a text would be missing: choose another kind, if it is no number."
             )
         )
@@ -127,7 +127,7 @@ def _ask_for_logs(session: TableForm) -> None:
         return
     st.warning(
         show.as_text(
-            f"{_list_names(names)}: the typical range ends at {DECADES} times where it begins, or more. On a log "
+            f"{listed(names, 5)}: the typical range ends at {DECADES} times where it begins, or more. On a log "
             "scale all people count; without it the few largest do."
         )
     )
@@ -136,14 +136,12 @@ def _ask_for_logs(session: TableForm) -> None:
 
 
 def _take_logs(names: list[str]) -> None:
-    """Measure columns on a log scale; in a callback."""
     table = to_change()
     here = table["column"].isin(names)
     table.loc[here, "kind"] = table["kind"][here] + " log1p"
 
 
 def _decades(cell: object) -> bool:
-    """Return whether a typical range reaches over decades."""
     ends = limits_table.range_of(cell) if isinstance(cell, str) else None
     return ends is not None and 0 < DECADES * ends[0] <= ends[1]
 
@@ -152,11 +150,6 @@ def _doubtful(table: pd.DataFrame) -> list[str]:
     """Return the ticked columns of numbers whose names sound like text."""
     numeric = table["column"][table["use"] & table["kind"].isin(NUMERIC)]
     return [name for name in numeric if kind_by_name(name) != NUMBER]
-
-
-def _list_names(names: list[str]) -> str:
-    """Return up to five names, and count the others."""
-    return ", ".join(map(quote, names[:5])) + f" and {len(names) - 5} more" * (len(names) > 5)
 
 
 def _key(session: TableForm) -> str:
@@ -183,7 +176,6 @@ def to_change() -> pd.DataFrame:
 
 
 def _undo() -> None:
-    """Take the last change back; in a callback."""
     take_in()
     session = form()
     assert session.typed is not None  # the button stands below the table
@@ -248,8 +240,7 @@ def entered(codes: str, lacking: Sequence[str] = ()) -> tuple[Column, ...]:
         raise ValueError("No column is chosen, and at least one is needed: tick those that go into the matrix.")
     for field, _, lack in holes(rows):
         if lack.any():
-            names = [quote(name) for name in rows["column"][lack]]
-            missing.append(f"{field} of {', '.join(names[:3])}" + (f" and {len(names) - 3} more" * (len(names) > 3)))
+            missing.append(f"{field} of {listed(rows['column'][lack].tolist())}")
     wrong = list(impossible(rows, codes).values())
     problems = [f"Still missing: {'; '.join(missing)}."] if missing else []
     problems += [limits_table.unread(table[table["kind"].isin(NUMERIC)], FIELDS)]
@@ -303,7 +294,6 @@ def _many(session: TableForm, table: pd.DataFrame) -> None:
 
 
 def _match_part(table: pd.DataFrame, part: str) -> pd.Series:
-    """Return which columns have this part in their name."""
     return table["column"].str.contains(part.strip(), case=False, regex=False)
 
 
@@ -327,7 +317,6 @@ def _fill_in() -> None:
 
 
 def _tick(use: bool) -> None:
-    """Tick the columns that are meant, or take their ticks away; in a callback."""
     table = to_change()
     table.loc[_match_part(table, current_value("all-part")), "use"] = use
 

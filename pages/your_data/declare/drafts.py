@@ -125,7 +125,6 @@ def in_tab(session: OwnerSession) -> None:
 
 
 def _take_draft() -> None:
-    """Take the draft of the tab; it may be any text."""
     text = st.session_state[_TAB_KEY].draft
     st.session_state[_TAB] = text if isinstance(text, str) else ""
 

@@ -16,7 +16,15 @@ from pages.common import hosted, room, show, visitor_files
 from pages.common.visitor_files import TableForm
 from privcov.tables.declaration.csv_file import MAX_HEADER_BYTES, read_header
 from privcov.tables.readers import as_csv, columnar, excel, says_how
-from privcov.tables.readers.dialect import ENCODINGS, MAX_HEADER_ROW, SEPARATORS, Dialect, proposed_separator
+from privcov.tables.readers.dialect import (
+    ENCODINGS,
+    MAX_HEADER_ROW,
+    SEPARATORS,
+    Dialect,
+    header_to_utf8,
+    proposed_separator,
+    to_utf8,
+)
 from privcov.tables.readers.facts import HeaderError
 
 _NAMES = {"utf-8": "UTF-8", "utf-16": "UTF-16", "latin-1": "Latin-1", "cp1252": "Windows (cp1252)"}
@@ -87,7 +95,7 @@ def guessed(raw: bytes) -> Dialect | None:
     which may be a title. Raises ValueError where it is no text.
     """
     encoding = ENCODINGS[_likely(raw)]
-    text = Dialect(encoding=encoding).to_utf8(raw, "The file").decode("utf-8-sig", "replace")
+    text = to_utf8(Dialect(encoding=encoding), raw, "The file").decode("utf-8-sig", "replace")
     lines = text[:_GUESSED_FROM].splitlines()
     separator = proposed_separator(lines[0] if lines else "")
     n_columns = len(next(csv.reader(lines[:1], delimiter=separator), []))
@@ -108,7 +116,8 @@ def plain_header(raw: bytes) -> bool:
     """
     line = _first_line(raw)
     divided = b"," in line or not line.strip() or len(line) == MAX_HEADER_BYTES
-    return _plain_line(raw) and divided and _is_utf8(line)
+    commas = raw[:2] not in _MARKS_OF_UTF16 and proposed_separator(line.decode("utf-8-sig", "replace")) == ","
+    return commas and divided and _is_utf8(line)
 
 
 def ask(form: TableForm, key: str, *, rows: bool) -> bool:
@@ -141,7 +150,6 @@ def rewrite(form: TableForm, dialect: Dialect) -> None:
 
 
 def _sheet(form: TableForm, key: str) -> Dialect | None:
-    """Show the questions about a workbook."""
     left, right = st.columns(2)
     sheet = left.selectbox("Sheet", form.sheets, 0, format_func=show.as_text, key=f"{key}-sheet")
     row = _header_row(right, key)
@@ -150,12 +158,10 @@ def _sheet(form: TableForm, key: str) -> Dialect | None:
 
 
 def _header_row(place, key: str) -> int:
-    """Ask for the row of the column names."""
     return place.number_input("Row of the column names", 1, MAX_HEADER_ROW, 1, key=f"{key}-header-row")
 
 
 def _text(raw: bytes, key: str, rows: bool) -> Dialect | None:
-    """Show the questions about a CSV."""
     left, right = st.columns(2)
     row = _header_row(left, key)
     thousands = right.selectbox(
@@ -171,9 +177,9 @@ def _text(raw: bytes, key: str, rows: bool) -> Dialect | None:
     dialect = Dialect(encoding=encoding, header_row=row)
     try:
         if rows:
-            text = dialect.to_utf8(raw, "The file").decode("utf-8-sig")
+            text = to_utf8(dialect, raw, "The file").decode("utf-8-sig")
         else:
-            above = dialect.header_to_utf8(raw[:MAX_HEADER_BYTES], "The first line").splitlines()[:row]
+            above = header_to_utf8(dialect, raw[:MAX_HEADER_BYTES], "The first line").splitlines()[:row]
             text = b"\n".join(above).decode("utf-8-sig")
     except ValueError:  # also where UTF-8 is not it
         if _CONTROL.search(raw[:MAX_HEADER_BYTES]):
@@ -211,17 +217,10 @@ def _text(raw: bytes, key: str, rows: bool) -> Dialect | None:
 
 
 def _first_line(raw: bytes) -> bytes:
-    """Return the first line of text in which a line end is one byte."""
     return _LINE_END.split(raw[:MAX_HEADER_BYTES], 1)[0]
 
 
-def _plain_line(raw: bytes) -> bool:
-    """Return whether the first line is divided by commas, or by nothing."""
-    return raw[:2] not in _MARKS_OF_UTF16 and proposed_separator(_first_line(raw).decode("utf-8-sig", "replace")) == ","
-
-
 def _is_utf8(raw: bytes) -> bool:
-    """Return whether bytes are text in UTF-8."""
     try:
         raw.decode("utf-8-sig")
     except UnicodeDecodeError:

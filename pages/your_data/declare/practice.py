@@ -47,7 +47,6 @@ def declaration(turn: str) -> Declaration:
 
 
 def _take(fill: Callable[[Declaration], None]) -> None:
-    """Use the practice table; for the button."""
     turn = secrets.token_hex(3)
     # Other invented people each time: the ledger would refuse the same rows under another name.
     state.keep_file(f"practice-{turn}", FILE.name, Taken(survey_csv(int(turn, 16))), practice=True)

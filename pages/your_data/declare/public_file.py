@@ -45,7 +45,6 @@ def section() -> None:
 
 
 def _question() -> None:
-    """Show the question, and what follows from its answer."""
     answer = st.radio(
         "Is this file already public?",
         list(ANSWERS),
@@ -118,12 +117,10 @@ def _public() -> None:
 
 
 def _forget_button() -> None:
-    """Show the button that removes the file."""
     st.button("Forget this file", on_click=forget, help="Removes the table and all made from it.")
 
 
 def _problem(upload: Upload | None) -> None:
-    """Show what was wrong, once."""
     if upload is not None and upload.problem:
         st.error(show.as_text(upload.problem))
         upload.problem = ""
@@ -140,7 +137,6 @@ def _take(file_id: str, name: str, file: Taken) -> None:
 
 
 def _ask(upload: Upload) -> None:
-    """Ask how the file is written."""
     if how_written.ask(upload, f"upload-written-{upload.file_id}", rows=True):
         if upload.ranged:  # the file was read differently before
             upload.typed = None
@@ -201,15 +197,15 @@ def _use_own_range() -> None:
         if why or _numbers_rows(name, cells):
             form_table.loc[row, "use"], upload.left_out[name] = False, why or "numbers the rows"
             continue
-        form_table.loc[row, "kind"] = (
-            NUMBER if form_table.loc[row, "kind"] not in (NUMBER, INTEGER) else form_table.loc[row, "kind"]
-        )
+        if form_table.loc[row, "kind"] not in (NUMBER, INTEGER):
+            form_table.loc[row, "kind"] = NUMBER
         lower, upper = (float(f"{end:.4g}") for end in np.quantile(cells, (0.05, 0.95)))
         if lower < upper:
             form_table.loc[row, "typical"] = f"{lower:g} to {upper:g}"
         if lower == upper or len(np.unique(cells)) <= _FEW:
             for end, has_value, value in (("low", low, cells.min()), ("high", high, cells.max())):
-                form_table.loc[row, end] = form_table.loc[row, end] if has_value else float(value)
+                if not has_value:
+                    form_table.loc[row, end] = float(value)
         if not str(form_table.loc[row, "codes"]).strip():
             form_table.loc[row, "codes"] = " | ".join(f"{code:g}" for code in codes)
         form_table.loc[row, "reason"] = _OWN
@@ -293,7 +289,6 @@ def _use(upload: Upload) -> None:
 
 
 def _show_declaration(upload: Upload) -> None:
-    """Show how the declaration changed the rows."""
     data = visitor_files.table()
     if upload.declared is None or data is None:
         return

@@ -54,7 +54,6 @@ def section() -> None:
 
 
 def _file() -> None:
-    """Show the uploader, and read the header of the file."""
     st.markdown(
         "Only the column names are read now, and no row before you declare the table. **Forget** removes the rows from "
         "this session's memory."
@@ -172,13 +171,11 @@ def _ask_for_ids() -> None:
 
 
 def _take_ids(name: str) -> None:
-    """Take a column as that of the ids; in a callback."""
     keep_now("person", name)
     columns.leave_out(name)
 
 
 def _row_bound_share() -> None:
-    """Show the share of the longest possible row to which rows are shortened."""
     st.number_input(
         "Row bound, as a share of the longest possible row",
         min_value=LEAST_FRACTION,
@@ -203,7 +200,6 @@ def _row_bound_share() -> None:
 
 
 def _missing() -> None:
-    """Show the rule for missing cells and their codes."""
     missing = list(MISSING)
     st.radio(
         "Missing cells, from what you know of the table",
@@ -272,7 +268,6 @@ def _leaving(field: str) -> dict[str, Any]:
 
 
 def _finish() -> None:
-    """Show the button that declares the table, and the next step."""
     session = owner_session()
     draft = drafts.draft(session)
     with st.container(horizontal=True):
@@ -356,10 +351,8 @@ def entered() -> Declaration:
 
 def _unanswered(answers: dict) -> dict[str, str]:
     """Return the fields above the table that need an answer and have none, each in words."""
-    persons, words = (
-        answers.get("person"),
-        {name: str(answers.get(name) or "").strip() for name in ("name", "unit", "classes")},
-    )
+    persons = answers.get("person")
+    words = {name: str(answers.get(name) or "").strip() for name in ("name", "unit", "classes")}
     fields = {
         "name": ("the name of the table", words["name"]),
         "unit": ("what one row stands for", words["unit"]),

@@ -140,7 +140,6 @@ def _search(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee) ->
 
 
 def _declare_search() -> None:
-    """Declare the table with a search for the row bound; in a callback."""
     session = owner_session()
     assert session.declared is not None  # the plan needs one
     searched = dataclasses.replace(session.declared, row_bound_search=True, row_bound_fraction=1.0)
@@ -149,7 +148,6 @@ def _declare_search() -> None:
 
 
 def _apply(advice: list[Choice]) -> None:
-    """Declare the table with all choices; in a callback."""
     session = owner_session()
     assert session.declared is not None  # the plan needs one
     session.declared, session.look = with_choices(session.declared, advice), None
@@ -166,7 +164,6 @@ def with_choices(declaration: Declaration, advice: list[Choice]) -> Declaration:
 
 
 def _describe_choice(one: Choice, facts: PublicFacts) -> str:
-    """Return a choice in words, with the place where it is made."""
     if one.name == "missing":
         return f"On Declare, missing cells are {_RULES[str(one.value)]}"
     if one.name == "row_bound_fraction":

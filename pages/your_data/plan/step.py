@@ -121,7 +121,6 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts, *, ap
 
 
 def _how_to_read(plan: Preview, facts: PublicFacts, guarantees: list[Guarantee]) -> str:
-    """Return what stands in the table of guarantees, in words."""
     text = (
         "Expected error: of the estimated covariance, relative, each column divided by the distance from its typical "
         f"value to the farther limit, over {plan.replicates} draws of the noise; the variances alone would give "
@@ -147,7 +146,6 @@ def _how_to_read(plan: Preview, facts: PublicFacts, guarantees: list[Guarantee])
 
 
 def _curves(plans: list[Preview]) -> None:
-    """Show the chance to see a correlation under each plan."""
     st.header("Which correlations survive")
     series = [(to_powers(str(p.guarantee)), np.array([p.survives(r) for r in _STRENGTHS])) for p in plans]
     picture = intervals.chances(_STRENGTHS, series, frame.palette(), x_title="Correlation of a pair")

@@ -100,7 +100,6 @@ def _leave_out(names: tuple[str, ...]) -> None:
 
 
 def _details(session: OwnerSession, result: OwnerCheck) -> None:
-    """Show the check column by column."""
     lines = [
         {
             "Column": c.name,

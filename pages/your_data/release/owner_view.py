@@ -66,7 +66,6 @@ def _look(guarantee: Guarantee) -> OwnerView:
 
 
 def _clear() -> None:
-    """Remove the exact answers from this session."""
     owner_session().look = None
 
 

@@ -106,7 +106,6 @@ def section() -> None:
 
 
 def _limit(ledger: Ledger, account: Account, guarantee: Guarantee) -> None:
-    """Show the form that sets the limit of all releases."""
     title = "Set a limit for all releases of these people" if account.limit is None else "Change the limit"
     with st.expander(title, expanded=account.limit is None):
         st.caption(

@@ -207,7 +207,6 @@ class AdaptiveCov(Method):
         return noisy_moment, clip_box(noisy_moment.matrix, eigenvalues.top(inputs.centre == "joint"))
 
     def _expect(self, inputs: MethodInput, dataset: Dataset, share: BudgetShare, trace: float) -> ExpectedNoise:
-        """Return the errors to expect from the two ways of measuring the matrix."""
         published = inputs.calibration == PUBLISHED
         joint, d, n = inputs.centre == "joint", dataset.d, dataset.n
         size, shape = d + joint, matrix_shape(share, inputs.calibration)

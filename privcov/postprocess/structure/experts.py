@@ -116,11 +116,11 @@ def factors(rest: np.ndarray, variances: np.ndarray, std: float, gaussian: bool)
     """
     square = 4 * len(rest) * std**2
     edge = (_EDGE if gaussian else _EDGE_WISHART) * math.sqrt(square / 4)
-    explain_arguments = np.minimum(np.abs(rest).max(axis=1), variances)
+    explained = np.minimum(np.abs(rest).max(axis=1), variances)
     for _ in range(_AXES):
-        values, vectors = np.linalg.eigh(rest + np.diag(explain_arguments))
+        values, vectors = np.linalg.eigh(rest + np.diag(explained))
         new_values = np.where(values > edge, np.sqrt(np.maximum(values**2 - square, 0.0)), 0.0)
-        explain_arguments = np.minimum(vectors**2 @ new_values, variances)
+        explained = np.minimum(vectors**2 @ new_values, variances)
     slope = np.where(new_values > 0, values / np.where(new_values > 0, new_values, 1.0), 0.0)
     return values, vectors, new_values, slope
 

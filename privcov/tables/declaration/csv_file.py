@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privcov.tables.readers import FileFacts, Part, csv_rows, tables_of
-from privcov.tables.readers.dialect import DECLARE_ENCODING, SAVE_AGAIN, Dialect
+from privcov.tables.readers.dialect import DECLARE_ENCODING, SAVE_AGAIN, Dialect, header_to_utf8, to_utf8
 from privcov.tables.readers.facts import HeaderError, quote
 from privcov.tables.readers.numbers import floats_of, texts_of
 
@@ -50,7 +50,7 @@ def codes_of(values: np.ndarray) -> tuple[float, ...]:
 def read_header(raw: bytes, dialect: Dialect | None = None) -> list[str]:
     """Read the column names from their line alone; messages give positions, as it may be a person's row."""
     dialect = dialect or Dialect()
-    window = dialect.header_to_utf8(raw[:MAX_HEADER_BYTES], "The header")
+    window = header_to_utf8(dialect, raw[:MAX_HEADER_BYTES], "The header")
     lines = window.splitlines(keepends=True)[: dialect.header_row]
     whole = len(lines) == dialect.header_row and lines[-1].endswith((b"\n", b"\r"))
     if not whole and len(raw) > MAX_HEADER_BYTES:
@@ -72,7 +72,7 @@ def read_public(raw: bytes, dialect: Dialect | None = None) -> pd.DataFrame:
     import pandas as pd
 
     dialect = dialect or Dialect()
-    raw = dialect.to_utf8(raw, "The file")
+    raw = to_utf8(dialect, raw, "The file")
     decode(raw, "The file")
     names = _checked(csv_rows.header(_upload_facts(raw, dialect)), show=True)
     pieces: dict[str, list[np.ndarray]] = {name: [] for name in names}

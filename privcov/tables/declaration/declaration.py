@@ -25,11 +25,11 @@ from privcov.tables.declaration.csv_file import MAX_BYTES, decode, read_header, 
 from privcov.tables.declared_columns import Kinds, kinds_of_entries, measured_names
 from privcov.tables.persons import id_text
 from privcov.tables.private_dataset import PrivateDataset
-from privcov.tables.public_facts import FEWEST_COLUMNS, LATER, MAX_COLUMNS, MAX_ROWS, check_person
+from privcov.tables.public_facts import FEWEST_COLUMNS, LATER, MAX_COLUMNS, MAX_ROWS, PublicFacts, check_person
 from privcov.tables.readers import Dialect, Part, tables_of
 from privcov.tables.readers.blocks import ids_of, labels_of
 from privcov.tables.readers.coding import coded_table
-from privcov.tables.readers.dialect import dialect_from
+from privcov.tables.readers.dialect import dialect_from, to_utf8
 from privcov.tables.readers.facts import quote
 from privcov.tables.readers.kinds import CATEGORY, DATE, INTEGER, ISO, NUMBER, ORDINAL, YES_NO, Kind
 from privcov.tables.readers.numbers import floats_of
@@ -127,7 +127,6 @@ class Column:
             object.__setattr__(self, "format", "")
 
     def _plainly(self, name: str, value: Any) -> Limit:
-        """Return a limit as it is saved."""
         value = _of_python(value)
         if isinstance(value, datetime.date):
             return value.strftime(self.format or ISO)
@@ -338,12 +337,13 @@ class Declaration:
                 f"{quote(self.label)} is the label, so it cannot hold the ids of persons too. Name another."
             )
         object.__setattr__(self, "missing_codes", _canonical("missing_codes", self.missing_codes))
-        row, labels, persons = (
-            np.zeros((1, len(self.columns))),
-            [""] if self.label else None,
-            [1] if self.person else None,
-        )
-        self.on_rows(row, labels, persons)  # every other check
+        _ = self.facts  # every other check
+
+    @property
+    def facts(self) -> PublicFacts:
+        """The public facts of a table of one row."""
+        labels, persons = [""] if self.label else None, [1] if self.person else None
+        return self.on_rows(np.zeros((1, len(self.columns))), labels, persons).facts
 
     @property
     def kinds(self) -> Kinds:
@@ -547,7 +547,6 @@ def tables_in(raw: bytes, declaration: Declaration) -> Iterator[pa.Table | pa.Re
 
 
 def _header(raw: bytes, declaration: Declaration) -> list[str]:
-    """Return the names of the columns, all that are declared among them."""
     header = read_header(raw, declaration.dialect)
     for name in [c.name for c in declaration.columns] + [n for n in (declaration.label, declaration.person) if n]:
         if name not in header:
@@ -556,8 +555,7 @@ def _header(raw: bytes, declaration: Declaration) -> list[str]:
 
 
 def _part(raw: bytes, header: list[str], dialect: Dialect) -> Part:
-    """Return a CSV in memory as one part of a table."""
-    text = dialect.to_utf8(raw, "The file")
+    text = to_utf8(dialect, raw, "The file")
     decode(text, "The file")
     return upload(text, header, dialect)
 

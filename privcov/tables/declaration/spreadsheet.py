@@ -87,16 +87,10 @@ def columns_of(text: str, decimal: str = ".") -> tuple[Column, ...]:
         limits: dict[str, Any] = {what: cell.get(what, "") or None for what in ("low", "high")}
         limits["typical_range" if ends else "typical"] = ends or cell.get("typical", "") or None
         if kind["kind"] in _NUMERIC:
-
-            def number(text: str | None, field: str, line: int = line) -> float | None:
-                return _number(text or "", field, line, decimal)
-
-            limits = {
-                what: tuple(number(end, "typical") for end in ends)
-                if what == "typical_range" and ends
-                else number(text, what)
-                for what, text in limits.items()
-            }
+            for field in [name for name in limits if name != "typical_range"]:
+                limits[field] = _number(limits[field] or "", field, line, decimal)
+            if ends:
+                limits["typical_range"] = tuple(_number(end or "", "typical", line, decimal) for end in ends)
         codes = tuple(_parts(cell.get("codes", "")))
         for field, texts in (("levels", kind.get("values", ())), ("codes", codes)):
             if texts and all(_LABELLED.match(part) for part in texts):
@@ -110,7 +104,6 @@ def columns_of(text: str, decimal: str = ".") -> tuple[Column, ...]:
 
 
 def _parts(text: str) -> list[str]:
-    """Return what stands between bars, else between semicolons or commas."""
     mark = next((mark for mark in "|;," if mark in text), "|")
     return [part for each in text.split(mark) if (part := each.strip())]
 
@@ -183,7 +176,6 @@ def _checked(cells: list[str], headings: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _number(cell: str, heading: str, line: int, decimal: str) -> float | None:
-    """Return a number of the text, None where it is left out."""
     number = number_of(cell, decimal)
     if number is None and not re.fullmatch(r"[+-]?[1-9]\d{0,2}(\.\d{3})+", cell):  # that may be thousands
         number = number_of(cell, ".")

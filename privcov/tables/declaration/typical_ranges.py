@@ -189,12 +189,12 @@ def _limits(usual: tuple[Any, Any], fields: dict[str, Any]) -> tuple[Any, Any]:
     middle, half = (low + high) / 2, TIMES * (high - low) / 2
     step = 10.0 ** math.floor(math.log10(usual[1] - usual[0]))
     least = _back(middle - half, transform) if transform != "sqrt" or middle > half else 0.0
-    ends = (math.floor(least / step) * step, math.ceil(_back(middle + half, transform) / step - 1e-9) * step)
+    lowest, highest = math.floor(least / step) * step, math.ceil(_back(middle + half, transform) / step - 1e-9) * step
     if transform == "log":
-        ends = (1.0 if fields["kind"] == INTEGER else float(f"{least:.1g}"), ends[1])
+        lowest = 1.0 if fields["kind"] == INTEGER else float(f"{least:.1g}")
     elif transform == "log1p" and usual[0] < 0:
-        ends = (float(f"{least:.2g}"), ends[1])
-    lowest, highest = (float(f"{end:.12g}") for end in ends)
+        lowest = float(f"{least:.2g}")
+    lowest, highest = float(f"{lowest:.12g}"), float(f"{highest:.12g}")
     return _whole(max(lowest, 0.0) if usual[0] >= 0 else lowest, fields["kind"], 0), _whole(highest, fields["kind"], 1)
 
 
@@ -216,7 +216,6 @@ def _of(x: float, transform: Transform | None) -> np.float64:
 
 
 def _back(x: float, transform: str | None) -> float:
-    """Return the number that has this value after the transform."""
     if transform is None:
         return x
     return x * x if transform == "sqrt" else natural_exp(x) - (transform == "log1p")

@@ -97,7 +97,6 @@ def _words(column: pa.ChunkedArray | pa.Array, label: str, target_type: pa.DataT
 
 
 def _without_blanks(texts: list[str], codes: np.ndarray) -> Encoded:
-    """Return labels without the blanks around them, each text once."""
     place: dict[str, int] = {}
     renamed = [place.setdefault(text.strip(), len(place)) for text in texts]
     return tuple(place), np.asarray(renamed, dtype=np.int32)[codes]

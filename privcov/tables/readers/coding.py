@@ -108,7 +108,6 @@ def coded_table(X: Any, kinds: Sequence[tuple[str, Kind]]) -> np.ndarray:
 
 
 def _place(name: str, names: list[str]) -> int:
-    """Return the position of a column, or raise ValueError."""
     if names.count(name) != 1:
         many = f"has {names.count(name)} columns of the name" if name in names else "has no column"
         raise ValueError(f"X {many} {name!r}, and kinds declare it. Correct them.{checks.suggest(name, names)}")

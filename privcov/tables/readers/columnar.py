@@ -233,7 +233,6 @@ def _footer(file: FileFacts) -> pq.FileMetaData:
 
 
 def _can_be(kind: Kind, arrow_type: pa.DataType) -> bool:
-    """Return whether cells of a type can be values of a kind."""
     import pyarrow.types as t
 
     if _is_text(arrow_type) or t.is_null(arrow_type):

@@ -43,8 +43,8 @@ def header(file: FileFacts) -> tuple[str, ...]:
     if raw[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         raise TableFileError(f"{file.title} is UTF-16 text: {DECLARE_ENCODING}, or {SAVE_AGAIN}.")
     at = 3 if raw.startswith(codecs.BOM_UTF8) else 0
-    lines, above = raw[at:].splitlines(keepends=True), file.dialect.header_row - 1
-    lines, lengths = lines[above:], [at + sum(map(len, lines[:above]))]
+    all_lines, above = raw[at:].splitlines(keepends=True), file.dialect.header_row - 1
+    lines, lengths = all_lines[above:], [at + sum(map(len, all_lines[:above]))]
     if above and not lines:
         raise TableFileError(
             f"{file.title} has no line {above + 1}, which is declared to hold the column names: correct header_row."
@@ -108,10 +108,8 @@ def tables(file: FileFacts, names: Sequence[str], private: bool) -> Iterator[tup
     try:
         for batch in arrow.open_csv(stream, read, parse, convert):
             rows += batch.num_rows
-            yield (
-                (_drop_blank_rows(batch) if width == 1 else batch).rename_columns(list(names)),
-                min(1.0, source.tell() / size),
-            )
+            cells = _drop_blank_rows(batch) if width == 1 else batch
+            yield cells.rename_columns(list(names)), min(1.0, source.tell() / size)
     except invalid as error:  # its text may repeat the row
         problem = _sentence(file, str(error), private)
     # A quotation mark that is not closed takes line ends into a cell, and pyarrow lets it pass.

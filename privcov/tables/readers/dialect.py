@@ -119,71 +119,38 @@ class Dialect:
         """Return the first three fields, and the others that are declared, as a declaration stores them."""
         return {name: value for name, value in asdict(self).items() if name in _FIRST or value not in ("", 1)}
 
-    def to_utf8(self, raw: bytes, title: str) -> bytes:
-        """Return a file in memory as UTF-8, without a change where it is declared to be.
-
-        Parameters
-        ----------
-        raw : bytes
-            The file.
-        what : str
-            Subject of the message.
-
-        Returns
-        -------
-        bytes
-            The text.
-
-        Raises
-        ------
-        ValueError
-            Where it is not of the declared encoding.
-        """
-        return raw if self.encoding == "utf-8" else "".join(self._decoded([raw], title)).encode()
-
-    def header_to_utf8(self, raw: bytes, title: str) -> bytes:
-        """Return a file up to the end of its header line; the rest is not decoded.
-
-        Parameters
-        ----------
-        raw : bytes
-            The beginning of the file.
-        what : str
-            Subject of the message.
-
-        Returns
-        -------
-        bytes
-            The text in UTF-8, at least up to the line end; in UTF-8 all of ``raw``, without a change.
-
-        Raises
-        ------
-        ValueError
-            Where the line is not of the declared encoding.
-        """
-        if self.encoding == "utf-8":
-            return raw
-        read, ends = [], {"\n": 0, "\r": 0}
-        for letters in self._decoded((raw[at : at + 2] for at in range(0, len(raw), 2)), title):
-            read.append(letters)
-            for end in ends:
-                ends[end] += letters.count(end)
-            if (ends["\n"] or ends["\r"]) >= self.header_row:
-                break
-        return "".join(read).encode()
-
-    def _decoded(self, pieces: Iterable[bytes], title: str) -> Iterator[str]:
-        decoder = codecs.getincrementaldecoder(self.encoding)()
-        try:
-            for piece in pieces:
-                yield decoder.decode(piece)
-            yield decoder.decode(b"", final=True)
-        except UnicodeError:
-            raise ValueError(self.wrong(title)) from None
-
     def wrong(self, title: str) -> str:
         """Return the sentence for a text that is not of the declared encoding."""
         return f"{title} is not text in the declared encoding {self.encoding}: declare the encoding it was saved in."
+
+
+def to_utf8(dialect: Dialect, raw: bytes, title: str) -> bytes:
+    """Return a file in memory as UTF-8, without a change where it is declared to be."""
+    return raw if dialect.encoding == "utf-8" else "".join(_decoded(dialect, [raw], title)).encode()
+
+
+def header_to_utf8(dialect: Dialect, raw: bytes, title: str) -> bytes:
+    """Return the beginning of a file, in UTF-8, at least to the end of its header line; the rest is not decoded."""
+    if dialect.encoding == "utf-8":
+        return raw
+    read, ends = [], {"\n": 0, "\r": 0}
+    for letters in _decoded(dialect, (raw[at : at + 2] for at in range(0, len(raw), 2)), title):
+        read.append(letters)
+        for end in ends:
+            ends[end] += letters.count(end)
+        if (ends["\n"] or ends["\r"]) >= dialect.header_row:
+            break
+    return "".join(read).encode()
+
+
+def _decoded(dialect: Dialect, pieces: Iterable[bytes], title: str) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder(dialect.encoding)()
+    try:
+        for piece in pieces:
+            yield decoder.decode(piece)
+        yield decoder.decode(b"", final=True)
+    except UnicodeError:
+        raise ValueError(dialect.wrong(title)) from None
 
 
 def proposed_separator(line: str) -> str:

@@ -47,14 +47,9 @@ def sheets_of(raw: bytes, title: str) -> list[str]:
 
 
 def as_csv(raw: bytes, title: str, dialect: Dialect | None = None) -> bytes:
-    """Return a sheet of a workbook as CSV that is written as `of_csv` says; lines above its header are blank."""
+    """Return a sheet of a workbook as CSV with commas, decimal points, UTF-8; lines above its header are blank."""
     dialect = dialect or Dialect()
     return _plainly(raw, title, lambda book: _sheet_to_csv(book, title, dialect), dialect.header_row)
-
-
-def of_csv(dialect: Dialect) -> Dialect:
-    """Return how the CSV of `as_csv` is written: commas, decimal points, UTF-8."""
-    return Dialect(header_row=dialect.header_row)
 
 
 def _plainly(raw: bytes, title: str, act: Callable[[Any], T], header_row: int = MAX_ROWS) -> T:
@@ -111,7 +106,7 @@ class _Look:
         """Count what a part has, or raise TableFileError."""
         self.freed = _ROW if _SHEET_NAME.fullmatch(name) else _TEXT if name == _TEXTS_NAME else ""
         if not self.freed:
-            self.most("MB in a part without cells", size / 1e6, MAX_PART_BYTES / 1e6)
+            _at_most(self.what, "MB in a part without cells", size / 1e6, MAX_PART_BYTES / 1e6)
         self.unit, self.depth, self.unit_depth, self.inside, self.width, self.rows = "", 0, 0, 0, 0, 0
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.StartElementHandler, parser.EndElementHandler = self.start, self.end
@@ -119,7 +114,7 @@ class _Look:
         try:
             while some := stream.read(_CHUNK):
                 if len(some) == _CHUNK and b"<" not in some:
-                    self.most("bytes in one text", _CHUNK, _CHUNK - 1)
+                    _at_most(self.what, "bytes in one text", _CHUNK, _CHUNK - 1)
                 parser.Parse(some, False)
             parser.Parse(b"", True)
         except expat.ExpatError:
@@ -140,8 +135,8 @@ class _Look:
         elif tag in (_ROW, _TEXT):
             self.unit, self.unit_depth, self.inside, self.width = tag, self.depth, 0, 0
             self.rows, self.texts = self.rows + (tag == _ROW), self.texts + (tag == _TEXT)
-            self.most("rows", max(self.rows, _whole(attributes.get("r", "1"))), MAX_ROWS)
-            self.most("texts", self.texts, MAX_TEXTS)
+            _at_most(self.what, "rows", max(self.rows, _whole(attributes.get("r", "1"))), MAX_ROWS)
+            _at_most(self.what, "texts", self.texts, MAX_TEXTS)
             is_extra = False
         else:
             is_extra = True
@@ -151,7 +146,7 @@ class _Look:
     def extra(self, tag: str, attributes: dict[str, str]) -> None:
         """Count an element that is held until the end, or makes more of a cell than a value."""
         self.other += 1
-        self.most("styles and settings", self.other, MAX_OTHER)
+        _at_most(self.what, "styles and settings", self.other, MAX_OTHER)
         if tag == _MAIN + "mergeCell" and _last_row(attributes.get("ref", "")) >= self.header_row:
             raise HeaderError(
                 f"{self.what} has merged cells below the column names, and a row needs a cell for each column: {_SAVE}."
@@ -167,7 +162,7 @@ class _Look:
         if self.depth == self.unit_depth:
             self.unit_depth = 0
             self.cells += self.width
-            self.most("cells", self.cells, MAX_CELLS)
+            _at_most(self.what, "cells", self.cells, MAX_CELLS)
         self.depth -= 1
 
     def cell(self, place: str | None) -> None:
@@ -180,15 +175,11 @@ class _Look:
             )
             column = column or MAX_COLUMNS + 1
         self.width = max(self.width, column)
-        self.most("columns", self.width, MAX_COLUMNS)
+        _at_most(self.what, "columns", self.width, MAX_COLUMNS)
 
     def doctype(self, *_: object) -> None:
         """Raise ValueError: no workbook has one."""
         raise ValueError("a document type")
-
-    def most(self, of: str, count: float, limit: float) -> None:
-        """Raise TableFileError beyond a limit."""
-        _at_most(self.what, of, count, limit)
 
 
 def _at_most(title: str, of: str, count: float, limit: float) -> None:
@@ -228,7 +219,6 @@ def _sheet_to_csv(book: Any, title: str, dialect: Dialect) -> bytes:
 
 
 def _sheet(book: Any, title: str, name: str) -> Any:
-    """Return the declared sheet, or the only one."""
     sheets = {sheet.title: sheet for sheet in book.worksheets}
     if name and name not in sheets:
         raise TableFileError(f"{title} has no sheet of the declared name: correct sheet.")
@@ -252,7 +242,6 @@ def _rows(sheet: Any, title: str, first: int) -> Iterator[list[str]]:
 
 
 def _text(value: object, kind: str) -> str:
-    """Return the text of a cell, "" for an empty one and for an error."""
     if value is None or kind == "e":
         return ""
     if isinstance(value, bool):

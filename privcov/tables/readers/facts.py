@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from privcov.tables.readers.dialect import Dialect
@@ -104,3 +105,8 @@ def size_and_time(path: str) -> tuple[int, int]:
 def quote(text: str) -> str:
     """Return a name for a message, cut where it is long."""
     return repr(text if len(text) <= 40 else text[:39] + "…")
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Return up to so many names for a message, and count the others."""
+    return ", ".join(map(quote, names[:most])) + f" and {len(names) - most} more" * (len(names) > most)

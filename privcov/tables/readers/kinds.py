@@ -169,7 +169,8 @@ class Kind:
                 )
         for name in ("low", "high", "typical"):
             value = getattr(self, name)
-            if name != "typical" and (value is None or (isinstance(value, str) and not value)):
+            empty = value is None or (isinstance(value, str) and not value)
+            if empty and name != "typical":
                 example = "the first and the last date" if of_date else "its lowest and highest value"
                 raise ValueError(f"kind={self.kind!r} needs low and high, {example}. Take them from domain knowledge.")
             if value is not None:
@@ -183,11 +184,9 @@ class Kind:
             raise ValueError(
                 f"typical must be inside the bounds, got typical={self.typical}, low={self.low} and high={self.high}."
             )
-        least, strict = {"log": (0.0, True), "log1p": (-1.0, True), "sqrt": (0.0, False)}.get(
-            self.transform or "", (-math.inf, False)
-        )
-        if low < least or (strict and low == least):
-            sign = ">" if strict else ">="
+        least = {"log": 0.0, "log1p": -1.0, "sqrt": 0.0}.get(self.transform or "", -math.inf)
+        sign = ">" if self.transform in ("log", "log1p") else ">="
+        if low < least or (sign == ">" and low == least):
             remedy = " Raise it, or use log1p." if self.transform == "log" else " Raise it."
             raise ValueError(f"transform={self.transform!r} needs low {sign} {least:g}, got low={self.low}.{remedy}")
         if self.transform and not self.limits[0][0] < self.limits[0][1]:
@@ -203,7 +202,6 @@ class Kind:
         return float(checks.whole(name, value, -(2**53), 2**53)) if self.kind == INTEGER else checks.number(name, value)
 
     def _check_codes(self) -> None:
-        """Raise ValueError for a code for missing cells that is also a value."""
         for code in self.missing_codes:
             x = number_of(code)
             if self.kind in _LEVELLED:
@@ -410,10 +408,7 @@ def _date_format(form: object) -> str:
     directives = _DIRECTIVE.findall(text)
     if strange := [letter for letter in directives if letter not in tuple("YymdjHMS%")]:
         raise ValueError(f"format takes %Y, %y, %m, %d, %j, %H, %M and %S, got '%{strange[0]}' in {text!r}.")
-    year, day = (
-        sum(directives.count(letter) for letter in "Yy"),
-        (directives.count("m"), directives.count("d"), directives.count("j")),
-    )
+    year, day = sum(map(directives.count, "Yy")), tuple(map(directives.count, "mdj"))
     once = all(directives.count(letter) < 2 for letter in "HMS")
     if year != 1 or day not in ((1, 1, 0), (0, 0, 1)) or not once or len(text) > _LONGEST:
         raise ValueError(

@@ -274,7 +274,7 @@ def _facts(path: str, dialect: Dialect) -> FileFacts:
         return dataclasses.replace(file, names=csv_rows.header(file))
     if kind == "xlsx":  # from here on a CSV in memory
         text = excel.as_csv(Path(path).read_bytes(), f"The file {path}", dialect)
-        file = FileFacts(path, "csv", size, modified_ns, None, raw=text, dialect=excel.of_csv(dialect))
+        file = FileFacts(path, "csv", size, modified_ns, None, raw=text, dialect=Dialect(header_row=dialect.header_row))
         return dataclasses.replace(file, names=csv_rows.header(file))
     return columnar.facts(path, kind, size, modified_ns)
 

@@ -32,7 +32,6 @@ class Mixer:
         return self._stir(sums ^ self.last)
 
     def _stir(self, x: np.ndarray) -> np.ndarray:
-        """Mix the bits of each number."""
         x = x * self.odd
         x ^= x >> np.uint64(32)
         x *= self.other

@@ -205,7 +205,6 @@ class SumAccumulator:
         return (np.concatenate([whole, flags * float(self.flag)]) if spec.flagged else whole), hole
 
     def _shorten(self, cells: np.ndarray, whole: np.ndarray, long: np.ndarray) -> None:
-        """Scale the long rows of ``whole`` to the bound, in place."""
         holes = ~np.isfinite(cells[list(self.spec.flagged)][:, long].T)
         working = to_working(self.spec.units, cells[:, long].T)
         rows = flagged_rows(working, self.spec.row_bound, holes, flag=self.flag)
@@ -235,7 +234,6 @@ class SumAccumulator:
         return np.array([self.place.get(label_text(t), -1) for t in texts], np.int64)[codes]
 
     def _carry(self) -> None:
-        """Move what exceeds the lower limb into the upper one."""
         self.high += self.low >> _LIMB
         self.low &= 2**_LIMB - 1
 
