@@ -6,7 +6,7 @@ import dataclasses
 
 import streamlit as st
 
-from pages.common import cached, fields, follow, frame, show, strip
+from pages.common import cached, fields, follow, frame, show, study_form
 from pages.common.glossary import term
 from pages.common.study import Study
 from pages.home import doors
@@ -27,7 +27,7 @@ st.markdown(
 demo = Study(data=(("n", 2000),), kind="approx", epsilon=study.epsilon, delta=study.delta, seed=study.seed)
 with st.container(key="strip", horizontal=True, gap="small"):
     with st.container(key="strip-level", gap=None):
-        strip.privacy_slider(study, kind="approx")
+        study_form.privacy_slider(study, kind="approx")
     answers = st.container(key="strip-answers")
 
 with show.problems():

@@ -19,7 +19,7 @@ from privcov.core.parameters import build
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.measurements.moment import NoisyMoment, clipped_moment, measure_moment
 from privcov.metrics.errors import error, reference_matrix
-from privcov.postprocess.joint import unpack
+from privcov.postprocess.moments import unpack
 from privcov.postprocess.spectrum import project_trace, shrink_spectrum, shrink_wishart_difference
 from privcov.releases.public import build_method, run_method
 

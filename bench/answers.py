@@ -17,7 +17,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import privcov
-from privcov.core import places
+from privcov.core import paths
 from privcov.core.guarantees import ZCDP
 from privcov.inference import coverage_record
 
@@ -28,7 +28,7 @@ NAMES = ("means", "variances", "covariances", "correlations", "partial_correlati
 def coverage() -> Iterator[tuple[str, str, str]]:
     """Yield the worst cell of every answer; nothing is computed."""
     worst: dict[str, tuple[float, str]] = {}
-    with (places.results("coverage") / coverage_record.FILE).open(encoding="utf-8", newline="") as file:
+    with (paths.results("coverage") / coverage_record.FILE).open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
             if int(line["reported"]) >= coverage_record.FEWEST:
                 found = float(line["coverage"]), f"{line['cell']}; refused {float(line['refused']):.1%}"
@@ -57,7 +57,7 @@ def _viewed() -> str:
         rel = privcov.release_private(private, ZCDP(1.0), "auto-cov", ledger=ledger)
         rel.save_bundle(Path(folder) / "out.zip")
         raw = (Path(folder) / "out.zip").read_bytes()
-    page = AppTest.from_file(str(places.app_file()), default_timeout=120)
+    page = AppTest.from_file(str(paths.app_file()), default_timeout=120)
     page.query_params["door"] = "bundle"
     page.switch_page("pages/5_Your_data.py").run()
     page.file_uploader[0].set_value(("out.zip", raw, "application/zip")).run()

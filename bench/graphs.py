@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import privcov
-from privcov.core import places
+from privcov.core import paths
 from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP
 from privcov.estimators.auto_precision import AutoPrecision
 from privcov.metrics.graphs import compare, edges, partial_correlations
@@ -162,7 +162,7 @@ def measure(cell: Cell, replicates: int = REPLICATES) -> dict[str, str]:
 
 def stored() -> dict[str, dict[str, str]]:
     """Return the lines of the table by cell."""
-    path = places.shipped() / "graphs" / FILE
+    path = paths.shipped() / "graphs" / FILE
     if not path.is_file():
         return {}
     with path.open(encoding="utf-8", newline="") as file:
@@ -171,7 +171,7 @@ def stored() -> dict[str, dict[str, str]]:
 
 def run() -> None:
     """Measure what is not stored, and store each cell when it is done."""
-    path = places.shipped() / "graphs" / FILE
+    path = paths.shipped() / "graphs" / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     for cell in CELLS:
         known = stored()

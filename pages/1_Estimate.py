@@ -7,7 +7,7 @@ import functools
 import streamlit as st
 
 import privcov
-from pages.common import address, cached, follow, frame, own_range, script, show, strip, visitor_files
+from pages.common import address, cached, follow, frame, own_range, script, show, study_form, visitor_files
 from pages.common.glossary import term
 from pages.common.study import CSV
 from pages.estimate import shown
@@ -26,7 +26,7 @@ study = frame.page("Estimate", keeps=("more", "shown"))
 palette = frame.palette()
 st.title("Estimate")
 st.caption(f"One {term('release')} of a {term('covariance')} or {term('precision')}.")
-show_answers = strip.draw(study)
+show_answers = study_form.draw(study)
 
 if study.source_key() == CSV:
     public_file.section()
@@ -36,7 +36,7 @@ if study.source_key() == CSV:
 with show.problems():
     data = cached.dataset(study)
     rel = cached.release(study)
-    against = strip.reference_of(data)
+    against = study_form.reference_of(data)
     sample = reference_matrix(data, rel.target, "sample")
     reference = reference_matrix(data, rel.target, against)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import frame, show, strip
+from pages.common import frame, show, study_form
 from pages.common.glossary import term
 from pages.trade_offs import answer
 
@@ -13,7 +13,7 @@ st.title(
     "Trade-offs",
     help=f"The error against the guarantee, and whether it beats a {term('zero-matrix', 'trivial answer')}.",
 )
-strip.of_guarantee(study)
+study_form.of_guarantee(study)
 
 with show.problems():
     answer.section(study)

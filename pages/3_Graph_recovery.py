@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import cached, follow, frame, own_range, show, strip
+from pages.common import cached, follow, frame, own_range, show, study_form
 from pages.common.glossary import term
 from pages.graphs import board, settings
 from privcov.estimators.base import METHODS
@@ -18,7 +18,7 @@ st.caption(
 with show.problems():
     study = settings.effective(study)
     able, left_out = settings.methods_for(study.kind)
-    show_answers = strip.draw(study, default_source=settings.SOURCE, methods=able, left_out=left_out)
+    show_answers = study_form.draw(study, default_source=settings.SOURCE, methods=able, left_out=left_out)
     data = cached.dataset(study, settings.SOURCE)
     settings.ask_first(study, data)
     with st.spinner("Solving the path ..."):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.common import cached, follow, frame, own_range, script, show, strip
+from pages.common import cached, follow, frame, own_range, script, show, study_form
 from pages.common.glossary import term
 from pages.estimate import shown
 from privcov.core.words import SCALED, plain
@@ -21,7 +21,7 @@ st.caption(
     f"A release changes {term('eigenvalue', 'eigenvalues')}. Inside the grey {term('noise-band')} they cannot be "
     "told from noise."
 )
-show_answers = strip.draw(study)
+show_answers = study_form.draw(study)
 
 with show.problems():
     data = cached.dataset(study)

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 import privcov
-from pages.common import address, frame, glossary, show, strip
+from pages.common import address, frame, glossary, show, study_form
 from pages.common.study import Study
 from privcov.core.parameters import Spec
 from privcov.core.words import plain
@@ -58,7 +58,7 @@ def settings(specs: tuple[Spec, ...]) -> pd.DataFrame:
 
 def badge(standing: str) -> str:
     """Return the standing of a method as a coloured badge."""
-    return f":{strip.STANDING[standing]}-badge[{standing}]"
+    return f":{study_form.STANDING[standing]}-badge[{standing}]"
 
 
 def title(card: MethodCard) -> str:

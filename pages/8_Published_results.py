@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.common import frame, show
 from pages.common.glossary import term
-from pages.published import front, opened
+from pages.published import front, table_view
 
 frame.page("Published results", keeps=("table", "tab", "norm", "panel", "shown"))
 st.title("Published results")
@@ -14,4 +14,4 @@ st.markdown(f"Five papers, computed again **as published** and with a **{term('s
 with show.problems():
     front.section(frame.palette())
     st.header("A table or figure")
-    opened.section(frame.palette())
+    table_view.section(frame.palette())

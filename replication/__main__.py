@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from privcov.cli import streams
-from privcov.core import places
+from privcov.core import paths
 from replication.reproduce_command import add_reproduce
 
 
@@ -44,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _folder(options: argparse.Namespace) -> Path:
-    folder = options.out or places.results("reproduced")
+    folder = options.out or paths.results("reproduced")
     if not folder.is_dir():
         raise ValueError(
             f"There is no folder {folder}. Run python -m replication reproduce first, or give another --out."
@@ -83,12 +83,12 @@ def _fetch(options: argparse.Namespace) -> None:
 def _coverage(options: argparse.Namespace) -> None:
     from replication import coverage
 
-    streams.check_folder(places.results("coverage"))
+    streams.check_folder(paths.results("coverage"))
 
     def tell(done: int, total: int, name: str) -> None:
         print(f"{done}/{total} {name}", file=sys.stderr, flush=True)
 
-    path = coverage.run(options.preset, places.own_results("coverage"), tell)
+    path = coverage.run(options.preset, paths.own_results("coverage"), tell)
     print(path)
     for line in coverage.refuted(path):
         print(f"below 94 %: {line['answer']} in {line['cell']}: {float(line['coverage']):.1%} of those shown")

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privcov.core import checks, parallel, places
+from privcov.core import checks, parallel, paths
 from replication.base import KEYS, stored
 from replication.reproduce import Step, Task, one_replicate, stamp, steps, summary
 from replication.verdicts import cell_name
@@ -44,7 +44,7 @@ def check(
 ) -> list[Again]:
     """Recompute random stored cells and compare."""
     checks.whole("cells", cells, 1, 10_000)
-    folder = places.results("reproduced") if folder is None else folder
+    folder = paths.results("reproduced") if folder is None else folder
     known = [(step, _cells(step, folder)) for step in steps(keys, "full")]
     known = [(step, rows) for step, rows in known if len(rows)]
     if not known:

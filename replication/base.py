@@ -16,11 +16,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from privcov.core import places
+from privcov.core import paths
 from privcov.studies.plan import Plan
 from privcov.tables.dataset import Dataset, Truth
 
-PUBLISHED, REPRODUCED = places.shipped() / "published", places.results("reproduced")
+PUBLISHED, REPRODUCED = paths.shipped() / "published", paths.results("reproduced")
 # What names a cell, as text; "" where a table has no such thing.
 KEYS = ("model", "law", "data", "n", "d", "r", "epsilon", "delta", "method")
 LITERAL, SOUND = "as published", "sound"

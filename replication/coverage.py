@@ -36,9 +36,9 @@ from privcov.measurements.exact.reading import noise_of
 from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.noise_theory.anchor import ANCHOR_SQUARED
-from privcov.measurements.noise_theory.forms import relative_count_std
+from privcov.measurements.noise_theory.noise_law import relative_count_std
+from privcov.postprocess.binary_columns import BinaryColumns
 from privcov.postprocess.edge_test import discoveries
-from privcov.postprocess.two_values import BinaryColumns
 from privcov.releases.public import release as public_release
 from privcov.steward.example_rows import ExampleRows
 from privcov.steward.preview import noise_for as planned_noise_for

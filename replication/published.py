@@ -6,7 +6,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from privcov.core import places
+from privcov.core import paths
 from replication import claims, shown
 from replication.base import PUBLISHED, REPRODUCED
 
@@ -23,7 +23,7 @@ def digest(folder: Path = REPRODUCED) -> str:
 
 def publish(folder: Path = REPRODUCED) -> Path:
     """Decide everything again and store what the page shows; return the folder."""
-    place = places.own_results("replication")
+    place = paths.own_results("replication")
     for name, content in shown.files(folder, claims.rows(folder)).items():
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_text(content, encoding="utf-8")

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privcov.core import parallel, places
+from privcov.core import parallel, paths
 from privcov.studies.cells import build_entry, rows_of
 from replication import catalogue
 from replication.base import COMPUTED, KEYS, LITERAL, Number, Point, Table
@@ -158,7 +158,7 @@ def reproduce(
 
     A step whose data set is not there (see data/README.md) is left as it is stored.
     """
-    folder = places.own_results("reproduced") if folder is None else folder
+    folder = paths.own_results("reproduced") if folder is None else folder
     todo, done = steps(keys, preset), 0
     kept = {key: Unfinished(folder, key) for key in dict.fromkeys(step.table.key for step in todo)}
     if fresh:

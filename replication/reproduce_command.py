@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privcov.cli import streams
-from privcov.core import places
+from privcov.core import paths
 
 if TYPE_CHECKING:
     from replication.again import Again
@@ -52,7 +52,7 @@ def _reproduce(options: argparse.Namespace) -> None:
         if options.out.exists() and not options.out.is_dir():
             raise ValueError(f"--out must be a folder, and {options.out} is a file. Give another place.")
         options.out.mkdir(parents=True, exist_ok=True)
-    streams.check_folder(options.out or places.results("reproduced"))
+    streams.check_folder(options.out or paths.results("reproduced"))
     seed = reproduce.SEED if options.seed is None else options.seed
     told = _Told()
     for path in reproduce.reproduce(

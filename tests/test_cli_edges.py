@@ -127,10 +127,10 @@ def test_what_cannot_be_written_is_found_before_anything_is_computed(place, monk
 
 
 def test_a_folder_of_results_that_cannot_be_written_is_found_first(place, monkeypatch, capsys):
-    from privcov.core import places
+    from privcov.core import paths
     from replication.__main__ import main as replicate
 
-    monkeypatch.setattr(places, "results", lambda name: place / "t.csv" / name)
+    monkeypatch.setattr(paths, "results", lambda name: place / "t.csv" / name)
     assert replicate(["reproduce", "2-table-2"]) == 1
     assert "Nothing can be written into" in capsys.readouterr().err
 

@@ -22,12 +22,10 @@ TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 # Each block of Python follows the sentence that says where it is saved.
 FILES = dict(re.findall(r"saved\s+as\s+`((?:privcov|pages)/\w[\w/]+\.py)`.*?```python\n(.*?)```", TEXT, re.S))
 METHOD, SOURCE = "privcov/estimators/trace_ball.py", "privcov/data_sources/two_groups.py"
-LESSON, PAGE = "pages/lessons/strength.py", "pages/11_Condition_number.py"
+LESSON, PAGE = "pages/lessons/lesson_11_strength.py", "pages/11_Condition_number.py"
 ROWS = dict(re.findall(r"row in `(pages/[a-z_/]+\.py)`.*?```text\n(.*?)```", TEXT, re.S))
-BOOK, MENU = "pages/lessons/catalogue.py", "pages/common/frame.py"
-# Each row is put in the middle of its list, before this line. The lesson's may come last, too.
-BEFORE = {BOOK: '    6: "thresholding",\n', MENU: '        ],\n    ),\n    (\n        "Release",\n'}
-LAST = "}\nLESSONS"
+MENU = "pages/common/frame.py"
+BEFORE = {MENU: '        ],\n    ),\n    (\n        "Release",\n'}  # the line before which the row is put
 COPIED = ("privcov", "pages", "data", "tests", ".streamlit", "app.py", "pyproject.toml")
 
 USED = """
@@ -72,7 +70,7 @@ assert [m.label for m in page.metric] == ["Sample", "Released"]
 assert all(1 <= float(m.value) < 1e6 for m in page.metric), [m.value for m in page.metric]
 print("shown")
 """
-# What a class sees of the lessons whose numbers are given: everything but the place in the order.
+# What a class sees of the lessons whose numbers are given.
 TAUGHT = """
 import json, sys
 from tests.pages.test_lessons import played
@@ -81,15 +79,16 @@ from tests.pages.test_pages import open_page
 def screen(number):
     at = open_page("pages/6_Lessons.py", lesson=number)
     assert not at.error and not at.warning
-    place, title = at.title[0].value.split(". ", 1)
+    number, title = at.title[0].value.split(". ", 1)
     (chooser,) = [group for group in at.get("button_group") if group.key == "lesson-number"]
     given = played(at)
-    return {"place": int(place), "of": len(chooser.options), "votes": bool(given["game"]), "content": [title, given]}
+    del given["order"]  # it has the new lesson, too
+    return {"number": int(number), "of": len(chooser.options), "votes": bool(given["game"]), "content": [title, given]}
 
 print(json.dumps({number: screen(number) for number in sys.argv[1:]}))
 """
 COMPUTED = """
-from pages.lessons.strength import RHOS, errors
+from pages.lessons.lesson_11_strength import RHOS, errors
 strong, weak = errors(RHOS[:2], 1)
 assert abs(strong / weak - 2) < 0.05, "a quarter of rho is twice the noise"
 """
@@ -154,7 +153,7 @@ def taught(folder: Path, *numbers: int) -> dict[int, dict]:
 
 def test_the_page_has_one_file_for_each():
     assert set(FILES) == {METHOD, SOURCE, LESSON, PAGE}
-    assert set(ROWS) == {BOOK, MENU}
+    assert set(ROWS) == {MENU}
     assert all(len(row.splitlines()) == 1 for row in ROWS.values())
 
 
@@ -166,31 +165,15 @@ def test_the_pages_show_them(extended):
     assert shell(extended, "-c", SHOWN).strip().endswith("shown")
 
 
-@pytest.mark.deep
-def test_a_lesson_in_the_middle_moves_the_others_by_one_and_changes_none(extended):
-    """By the number in its link every lesson is what it was, the game too, though it is the tenth no longer."""
+def test_a_lesson_comes_last_and_changes_no_other(extended):
     shell(extended, "-c", COMPUTED)
-    before, after = taught(ROOT, *range(1, 11)), taught(extended, *range(1, 12))
-    assert [after[number]["place"] for number in (*range(1, 6), 11, *range(6, 11))] == list(range(1, 12))
+    before, after = taught(ROOT, 6, 10), taught(extended, 6, 10, 11)
+    assert [screen["number"] for screen in after.values()] == [6, 10, 11]
     assert {screen["of"] for screen in after.values()} == {11}
     assert [after[number]["content"] for number in before] == [screen["content"] for screen in before.values()]
     assert [number for number, screen in after.items() if screen["votes"]] == [10]
     assert after[11]["content"][0] == "Noise against rho"
     assert any("Error curves against Rho: error of the release" in piece for piece in after[11]["content"][1]["pieces"])
-
-
-def test_a_lesson_at_the_end_leaves_the_game_where_it_was(extended):
-    path, row = extended / BOOK, ROWS[BOOK]
-    in_the_middle = path.read_text(encoding="utf-8")
-    try:
-        path.write_text(in_the_middle.replace(row, ""), encoding="utf-8")
-        add(row, path, LAST)
-        screens = taught(extended, 6, 10, 11)
-    finally:
-        path.write_text(in_the_middle, encoding="utf-8")
-    assert [(screen["place"], screen["of"]) for screen in screens.values()] == [(6, 11), (10, 11), (11, 11)]
-    assert [screen["votes"] for screen in screens.values()] == [False, True, False]
-    assert screens[11]["content"][0] == "Noise against rho"
 
 
 def test_the_contract_tests_take_them_in(extended):

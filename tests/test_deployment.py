@@ -22,7 +22,7 @@ from streamlit.testing.v1 import AppTest
 from pages.common import hosted, visitor_files
 from pages.your_data import state
 from pages.your_data.declare import practice
-from pages.your_data.declare.how_written import Taken
+from pages.your_data.declare.file_format import Taken
 from tests.patience import patient
 from tests.serving import free_port
 

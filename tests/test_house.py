@@ -219,7 +219,7 @@ def test_no_module_shares_its_name_with_a_public_name():
     ("where", "line"),
     [
         ("postprocess", "from privcov.measurements.moment import NoisyMoment"),
-        ("measurements", "import privcov.postprocess.joint"),
+        ("measurements", "import privcov.postprocess.moments"),
         ("estimators", "def f():\n    from privcov.releases.public import release"),
         ("metrics", "from privcov.studies.plan import Plan"),
         ("core", "from privcov.releases import release"),

@@ -19,8 +19,8 @@ import privcov
 from privcov.ledger import Ledger, LedgerError
 from privcov.ledger import ledger as ledger_book
 from privcov.ledger.access import NAMES
-from privcov.ledger.beginning import _leads_to
 from privcov.ledger.chain import Chain
+from privcov.ledger.creation import _leads_to
 from tests.ledgers import transact
 from tests.patience import patient
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import privcov
-from privcov.ledger import Ledger, LedgerError, beginning
+from privcov.ledger import Ledger, LedgerError, creation
 from privcov.ledger import access as ledger_key
 from privcov.ledger.chain import Chain
 from privcov.ledger.counter import Counter
@@ -180,13 +180,13 @@ def broken(*_, **__):
     [
         (ledger_key.os, "link"),
         (ledger_key.os, "fsync"),
-        (beginning, "make_key"),
-        (beginning, "sync_folder"),
+        (creation, "make_key"),
+        (creation, "sync_folder"),
         (Chain, "begin"),
         (Counter, "write"),
         (LedgerFile, "_commit"),
         (LedgerFile, "_read_key"),
-        (beginning.os, "write"),
+        (creation.os, "write"),
     ],
 )
 def test_a_ledger_that_cannot_begin_leaves_nothing_behind(tmp_path, monkeypatch, owner, name):
@@ -364,7 +364,7 @@ def test_nothing_is_set_aside_where_there_is_no_ledger(tmp_path):
 
 
 def test_a_ledger_that_is_in_use_is_not_set_aside(book, monkeypatch):
-    monkeypatch.setattr(beginning, "_BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(creation, "_BUSY_SECONDS", 0.1)
     with book._file.link(write=True), pytest.raises(LedgerError, match="in use by another process"):
         Ledger.begin_anew(book.path)
     assert Ledger(book.path).account("t").limit == privcov.ZCDP(1.0)
@@ -391,7 +391,7 @@ def test_one_that_waits_for_a_ledger_that_is_set_aside_enters_nothing(book):
     waiting = threading.Thread(target=late)
     waiting.start()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(beginning.os, "rename", slow)
+        patch.setattr(creation.os, "rename", slow)
         now = Ledger.begin_anew(book.path)
     waiting.join()
     assert len(said) == 1

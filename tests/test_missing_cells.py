@@ -13,7 +13,7 @@ import pytest
 from privcov import Ledger, PrivateDataset, Release, ZCDP, release_private
 from privcov.bundle.inputs import facts_of
 from privcov.cli.entry import main
-from privcov.steward.view import owner_look
+from privcov.steward.owner_view import owner_look
 from privcov.tables.declaration.declaration import Column, Declaration
 
 ROOT = Path(__file__).parents[1]

@@ -176,7 +176,7 @@ def test_for_a_release_only_the_measurement_and_the_fingerprint_name_the_rows():
     }
     # The owner's own view shows raw answers on purpose, and nothing of it is released. Rows that stand in for the
     # owner's on Plan are public or simulated.
-    owner = {"privcov/steward/view.py", "privcov/steward/check.py", "privcov/steward/example_rows.py"}
+    owner = {"privcov/steward/owner_view.py", "privcov/steward/check.py", "privcov/steward/example_rows.py"}
     assert named - owner == {"privcov/measurements/exact/integer_gram.py", "privcov/ledger/fingerprint.py"}
 
 

@@ -10,10 +10,10 @@ from pages.common import address, fields, frame, show
 from pages.common.fields import ends
 from pages.common.jobs import AUDITS, Job, Jobs, Steps, status
 from pages.common.study import Study
-from privcov.attacks import live
+from privcov.attacks import live_audit
 from privcov.attacks.bounds import ERROR, reach
-from privcov.attacks.broken import FAULTS
-from privcov.attacks.live import Audit, AuditSettings
+from privcov.attacks.faults import FAULTS
+from privcov.attacks.live_audit import Audit, AuditSettings
 from privcov.attacks.mechanisms import GROUPS, RHO, AuditedMechanism, find, mechanisms
 from privcov.attacks.pairs import LONG, catalogue
 from privcov.core import accounting
@@ -172,7 +172,7 @@ def _about(mechanism: AuditedMechanism) -> str:
 
 def _steps(settings: AuditSettings) -> Steps:
     """Run the audit; its last step finds it."""
-    for audit in live.run(settings):
+    for audit in live_audit.run(settings):
         yield None if audit is None else {"audit": audit}
 
 
@@ -236,7 +236,7 @@ def script(settings: AuditSettings) -> str:
     """Return source text whose variable ``found`` is the audit on the page."""
     return "\n".join(
         [
-            "from privcov.attacks.live import AuditSettings, audit",
+            "from privcov.attacks.live_audit import AuditSettings, audit",
             "",
             f"found = audit({settings!r})",
             "print(found.sentence)",

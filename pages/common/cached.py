@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 import privcov
-from pages.common import room, visitor_files
+from pages.common import memory, visitor_files
 from pages.common.study import CSV, DEFAULT_SOURCE, Study
 from privcov.core import accounting
 from privcov.core.guarantees import Guarantee
@@ -107,7 +107,7 @@ def dataset(study: Study, default_source: str = DEFAULT_SOURCE) -> Dataset:
 
 def _enter(n: int, d: int) -> None:
     """Wait until a table and the matrices of its columns fit into memory beside those of other visits."""
-    room.ROOM.enter(n * d + MATRICES * d * d, lambda: st.session_state.get("visit"))
+    memory.ROOM.enter(n * d + MATRICES * d * d, lambda: st.session_state.get("visit"))
 
 
 def _rows(key: str, data: tuple, seed: int) -> Dataset:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from pages.common import owner_token, room
+from pages.common import memory, owner_token
 from pages.common.fair_queue import FairQueue
 from pages.common.show import as_text
 from pages.common.study import CSV, Study, from_query, in_address, means_study, opening
@@ -131,7 +131,7 @@ def _load_ahead() -> None:
 def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
     """Set up the page and return the current study; called first, with the settings it ``keeps`` in its address."""
     begun = time.monotonic()
-    room.ROOM.leave()
+    memory.ROOM.leave()
     # Before anything is sent to the browser. A run that was overtaken while it waited ends where it reads the session.
     _QUEUE.take(st.session_state.setdefault("visit", uuid.uuid4().hex), lambda: "visit" in st.session_state)
     st.set_page_config(page_title=f"{title} - PrivCov", page_icon=ICON, layout="wide")

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from pages.common import frame
-from privcov.core import places
+from privcov.core import paths
 from privcov.estimators.base import METHODS
 
-FILE = places.shipped() / "glossary.json"
+FILE = paths.shipped() / "glossary.json"
 ADDRESS = "Words?word="  # relative, so it holds behind any prefix a server adds
 
 

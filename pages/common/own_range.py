@@ -11,7 +11,7 @@ from pages.common import visitor_files
 from privcov.tables.dataset import Dataset
 
 if TYPE_CHECKING:
-    from privcov.bundle.front import Front
+    from privcov.bundle.summary import Front
 
 IF_PUBLIC = "Bounds from this file give no guarantee: the chance of an attacker assumes public bounds."
 

@@ -22,7 +22,7 @@ from typing import TextIO
 import streamlit as st
 
 from pages.common import hosted, show
-from privcov.core import places
+from privcov.core import paths
 from privcov.steward import token_file
 
 SETTING = "PRIVCOV_TOKEN"
@@ -116,7 +116,7 @@ def ask() -> None:
             f"Enter the token that `{SETTING}` was set to."
             if _owner_secret()
             else "Enter the token that PrivCov printed in its terminal or log when it started. "
-            f"`{places.command()} app token` prints it again."
+            f"`{paths.command()} app token` prints it again."
         )
         st.text_input("Token", type="password", autocomplete="off", key=_ENTRY)
         st.form_submit_button("Open", type="primary", on_click=_enter)

@@ -22,7 +22,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from pages.common import frame, hosted, room
+from pages.common import frame, hosted, memory
 from pages.common.study import CSV
 from privcov.tables.dataset import Dataset
 from privcov.tables.declaration.declaration import Declaration
@@ -197,7 +197,7 @@ def uploader(label: str, purpose: str):
 
 def wait_for_room(size: int) -> None:
     """Wait until a file of so many bytes, which takes eleven times as many, can be read beside what others work on."""
-    room.ROOM.enter(size, lambda: st.session_state.get("visit"))
+    memory.ROOM.enter(size, lambda: st.session_state.get("visit"))
 
 
 def new(file_id: str, name: str, raw: bytes, workbook: bytes = b"", sheets: tuple[str, ...] = ()) -> Upload:

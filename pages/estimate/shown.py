@@ -118,10 +118,10 @@ def report(study: Study, data: Dataset, rel: Release, *, correlations: bool) -> 
     title = f"{METHODS.get(rel.method).label} on {own.file_name}" if own is not None else ""
 
     def report_text() -> str:
-        from privcov.bundle import front, report
+        from privcov.bundle import report, summary
 
         first = own_range.with_warning(
-            front.of_release(rel, data, seeds(study, data), correlations=correlations), range_words
+            summary.of_release(rel, data, seeds(study, data), correlations=correlations), range_words
         )
         return report.of_release(rel, data, script=again, address=where, front=first, title=title)
 

@@ -1,29 +1,15 @@
-"""The lessons, in the order of the screen."""
+"""The lessons by number: the files lesson_01_... of this folder."""
 
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 
 from pages.lessons.lesson import Lesson
 
-# A lesson's number in links, and its file in this folder. The order of the rows is the order on the screen; a new
-# lesson takes the next free number wherever it is put, so that saved links go on opening the same lessons.
-FILES = {
-    1: "epsilon",
-    2: "sensitivity",
-    3: "rows",
-    4: "columns",
-    5: "clipping",
-    6: "thresholding",
-    7: "shrinkage",
-    8: "graphs",
-    9: "reruns",
-    10: "guess",
+# A lesson's number, in links and on the screen, is that of its file.
+LESSONS: dict[int, Lesson] = {
+    int(file.stem.split("_")[1]): import_module(f"pages.lessons.{file.stem}").LESSON
+    for file in sorted(Path(__file__).parent.glob("lesson_[0-9][0-9]_*.py"))
 }
-LESSONS: dict[int, Lesson] = {number: import_module(f"pages.lessons.{name}").LESSON for number, name in FILES.items()}
 NUMBERS = list(LESSONS)
-
-
-def place(number: int) -> int:
-    """Return the position of a lesson on the screen, from 1."""
-    return NUMBERS.index(number) + 1

@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages.common import frame, show
 from pages.common.jobs import ANSWERS, Job, Jobs, Steps
-from pages.lessons import guess, sheets
+from pages.lessons import lesson_10_guess, sheets
 from pages.lessons.catalogue import LESSONS, NUMBERS
 from pages.lessons.lesson import Control, Screen, compute_once, content
 from pages.lessons.simulated import SEED
@@ -102,7 +102,7 @@ def colours(palette: Palette) -> str:
 def of_lesson(number: int, dark: bool, draws: int = 1) -> dict[str, Any]:
     """Return what the player shows of a lesson, with the first draws of its noise."""
     lesson, palette = LESSONS[number], DARK if dark else LIGHT
-    voted = lesson is guess.LESSON
+    voted = lesson is lesson_10_guess.LESSON
     return {
         **of_control(lesson.control),
         **frames([at_places(number, dark, draw) for draw in range(draws if lesson.draws else 1)], palette, voted),
@@ -166,15 +166,15 @@ def pictures(screen: Screen, palette: Palette, *, begin: int = 0) -> str:
 
 def ballot(levels: Sequence[float], palette: Palette) -> dict[str, Any]:
     """Return what the browser needs for the vote of the last lesson, at each level of rho."""
-    upper, pair = np.triu_indices(guess.D), guess.exact_moments()
-    entry = np.zeros((guess.D, guess.D), dtype=int)
+    upper, pair = np.triu_indices(lesson_10_guess.D), lesson_10_guess.exact_moments()
+    entry = np.zeros((lesson_10_guess.D, lesson_10_guess.D), dtype=int)
     entry[upper] = np.arange(len(upper[0]))
     return {
-        "names": guess.NAMES,
+        "names": lesson_10_guess.NAMES,
         "tables": [table[upper].tolist() for table in pair],
         "entry": np.maximum(entry, entry.T).ravel().tolist(),
-        "sigmas": [guess.play(rho, SEED, 1).sigma for rho in levels],
-        "limits": [show.chance(guess.limit(rho), exact=True) for rho in levels],
+        "sigmas": [lesson_10_guess.play(rho, SEED, 1).sigma for rho in levels],
+        "limits": [show.chance(lesson_10_guess.limit(rho), exact=True) for rho in levels],
         "most": float(abs(pair[0]).max()),
         "above": palette.good,
         "below": palette.bad,

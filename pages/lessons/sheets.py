@@ -9,7 +9,7 @@ from html import escape
 
 from pages.lessons.catalogue import LESSONS
 from pages.lessons.lesson import content
-from pages.lessons.plan import SHEETS, is_local, link, title
+from pages.lessons.run_sheets import SHEETS, is_local, link, title
 from privcov.bundle.derived import zipped
 from privcov.bundle.html import page
 from privcov.plots.exports import svg

@@ -20,7 +20,7 @@ from pages.common import glossary, show
 from pages.lessons import demos, player, sheets
 from pages.lessons.catalogue import NUMBERS
 from pages.lessons.lesson import Control, Screen
-from pages.lessons.plan import title
+from pages.lessons.run_sheets import title
 from pages.lessons.simulated import AT_DELTA, DELTA, SEED
 from privcov import source
 from privcov.bundle.derived import zipped

@@ -11,8 +11,8 @@ import streamlit as st
 
 from pages.common import address, frame, show
 from pages.lessons import sheets, site
-from pages.lessons.plan import SHEETS, Step, is_local, link, title
-from privcov.core import places
+from pages.lessons.run_sheets import SHEETS, Step, is_local, link, title
+from privcov.core import paths
 
 
 def draw(minutes: int) -> None:
@@ -48,7 +48,7 @@ def draw(minutes: int) -> None:
 
 def here() -> str:
     """Return the address of the lessons as files, or of this workbench as the class or the browser has it."""
-    if files := os.environ.get(places.LESSONS):
+    if files := os.environ.get(paths.LESSONS):
         return files
     parts, host = urlsplit(st.context.url or ""), st.get_option("browser.serverAddress")
     path = parts.path.rstrip("/").removesuffix("/Lessons")
@@ -93,5 +93,5 @@ def _link(address: str) -> None:
     )
     if is_local(address):
         st.caption(
-            f"Opens on this computer only. `{places.command()} app --class` lets the room in, or type its address."
+            f"Opens on this computer only. `{paths.command()} app --class` lets the room in, or type its address."
         )

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.common import address, frame, show
 from pages.lessons import player
-from pages.lessons.catalogue import LESSONS, NUMBERS, place
+from pages.lessons.catalogue import LESSONS, NUMBERS
 
 PARTS = {"lessons": "Lessons", "demos": "Demonstrations", "teach": "Teach"}
 _STYLE = f"<style>{Path(__file__).with_suffix('.css').read_text(encoding='utf-8')}</style>"
@@ -39,7 +39,7 @@ def draw() -> None:
     number = _number()
     _check_place(number)
     _chooser(number)
-    heading(f"{place(number)}. {LESSONS[number].title}")
+    heading(f"{number}. {LESSONS[number].title}")
     with show.problems():
         player.put(number, frame.palette())
 
@@ -52,7 +52,7 @@ def _check_place(number: int) -> None:
     """Say where the address names a place that the control does not have; the player finds the others itself."""
     text, places = frame.page_setting("lever"), [str(option) for option in LESSONS[number].control.options]
     if text and text not in places:
-        frame.leave_out("lever", f"In lesson {place(number)} it is one of {', '.join(places)}.")
+        frame.leave_out("lever", f"In lesson {number} it is one of {', '.join(places)}.")
 
 
 def _step(by: int) -> None:
@@ -68,6 +68,6 @@ def _chooser(number: int) -> None:
         address.bound(
             st.segmented_control, "Lesson", NUMBERS, name="lesson", default=NUMBERS[0], key="lesson-number",
             clears=("lever",), required=True, label_visibility="collapsed",
-            format_func=lambda number: str(place(number)),
+            format_func=str,
         )  # fmt: skip
         st.button("Next", key="lesson-next", on_click=_step, args=(1,), disabled=last)

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.common import show
-from privcov.core import places
+from privcov.core import paths
 from privcov.core.references import AUTHORS, place_in
 from privcov.core.words import percent, plain, to_powers
 from privcov.plots import published as pictures
@@ -118,7 +118,7 @@ _NUMBERS = (
 @st.cache_data(show_spinner=False, max_entries=40)
 def _read(name: str, stamp: float) -> pd.DataFrame:
     """Read a file, cached until it changes."""
-    table = pd.read_csv(places.results("replication") / name, dtype=str, keep_default_na=False)
+    table = pd.read_csv(paths.results("replication") / name, dtype=str, keep_default_na=False)
     for column in set(_NUMBERS) & set(table):
         table[column] = pd.to_numeric(table[column], errors="coerce").astype(float)
     return table
@@ -126,5 +126,5 @@ def _read(name: str, stamp: float) -> pd.DataFrame:
 
 def read_results(name: str, table: str = "") -> pd.DataFrame:
     """Return a file, or its lines about one table or figure."""
-    lines = _read(name, (places.results("replication") / name).stat().st_mtime)
+    lines = _read(name, (paths.results("replication") / name).stat().st_mtime)
     return lines[lines["table"] == table] if table else lines

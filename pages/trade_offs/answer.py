@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.common import address, cached, fields, frame, show, strip
+from pages.common import address, cached, fields, frame, show, study_form
 from pages.common.jobs import ANSWERS, Job, Jobs, Steps
 from pages.common.study import OPENING, Study
 from privcov.core.guarantees import Guarantee, level_of, with_level
@@ -155,7 +155,7 @@ def section(study: Study) -> None:
     """Show the sentence, its answer, and on request other methods."""
     question = _sentence(study)
     if question.n:
-        strip.doubt(study, question.n)
+        study_form.doubt(study, question.n)
     job = JOBS.find(question)
     if job is None or job.progress.state == "stopped":  # another question had taken its place
         job = JOBS.start(question, lambda stop: _steps(question, stop), _POINTS + 3, wait=_WAIT)
@@ -198,7 +198,7 @@ def _paint(question: Question, study: Study, job: Job) -> None:
         st.html(f'<p data-says="{escape(words)}" style="{_LARGE}"><b>{escape(words)}</b></p>')
         show.attacker_line(expectation.attacker, frame.palette(), "Attacker, this release")
         if question.unknown == ROWS:
-            strip.doubt(study, expectation.n)
+            study_form.doubt(study, expectation.n)
         if question.unknown == LEVEL:
             st.caption("The slider does not change this answer.")
         st.markdown(" ".join(map(show.as_text, notes(question, expectation))))

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.common import show, visitor_files
 from pages.common.fields import ends
-from pages.your_data.declare import how_written
+from pages.your_data.declare import file_format
 from pages.your_data.state import keep, owner_session, public_rows
 from privcov.core.guarantees import Guarantee
 from privcov.steward.example_rows import STRUCTURES, ExampleRows, Invention, invented
@@ -109,7 +109,7 @@ def _ask_for_public() -> None:
         if file is not None:
             session.like_problem = ""
             try:
-                contents = how_written.read_upload(file)
+                contents = file_format.read_upload(file)
                 raw = as_csv(contents.workbook, file.name, session.dialect) if contents.workbook else contents.raw
             except ValueError as problem:
                 session.like_problem = str(problem)

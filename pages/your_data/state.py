@@ -18,12 +18,12 @@ import streamlit as st
 
 from pages.common import hosted, owner_token, visitor_files
 from pages.common.visitor_files import TableForm
-from pages.your_data.declare import how_written
-from pages.your_data.declare.how_written import Taken
+from pages.your_data.declare import file_format
+from pages.your_data.declare.file_format import Taken
 from privcov.core.guarantees import Guarantee
 from privcov.ledger import Ledger
 from privcov.steward.check import OwnerCheck, check_upload
-from privcov.steward.view import OwnerView
+from privcov.steward.owner_view import OwnerView
 from privcov.tables.declaration.csv_file import MAX_BYTES
 from privcov.tables.declaration.declaration import Declaration, read_private
 from privcov.tables.private_dataset import PrivateDataset
@@ -106,7 +106,7 @@ def take(file) -> None:
                 f"The file has {file.size / 1e6:,.1f} MB and the limit is {MAX_BYTES / 1e6:,.0f} MB: keep fewer rows, "
                 "columns or decimals."
             )
-        keep_file(file.file_id, file.name, how_written.read_upload(file))
+        keep_file(file.file_id, file.name, file_format.read_upload(file))
     except ValueError as problem:
         owner_session().problem = owner_session().kept["unread"] = str(problem)
     visitor_files.let_go(file)
@@ -122,7 +122,7 @@ def keep_file(file_id: str, name: str, file: Taken, *, practice: bool = False) -
     if not practice:
         owner_token.guard()
     hosted.guard()
-    if file.dialect is None and not file.workbook and how_written.plain_header(file.raw):
+    if file.dialect is None and not file.workbook and file_format.plain_header(file.raw):
         file.dialect = Dialect()
     header = file.header()
     forget()

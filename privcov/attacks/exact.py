@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from privcov.attacks.bounds import Claim, weaker
-from privcov.attacks.broken import twice
+from privcov.attacks.faults import twice
 from privcov.core.guarantees import Event
 from privcov.measurements.exact.integer_gram import UNIT
 from privcov.measurements.exact.moment import NoisySum, measure_exactly, planned_events

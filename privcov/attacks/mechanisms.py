@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from privcov.attacks import broken, exact
+from privcov.attacks import exact, faults
 from privcov.attacks.bounds import Claim
 from privcov.attacks.bulk import draw_many
 from privcov.attacks.pairs import ROWS, catalogue, tables, usual
@@ -113,7 +113,7 @@ def mechanisms() -> tuple[AuditedMechanism, ...]:
             for kind in kinds:
                 one = _mechanism(card, calibration, kind)
                 entries += [one] if one is not None else []
-    for fault in broken.FAULTS.values():
+    for fault in faults.FAULTS.values():
         for method, kind in BASES:
             label = f"{fault.label} ({METHODS.get(method).label}, {_SAID[kind]})"
             key = f"{fault.key}:{method}:{kind}"
@@ -142,14 +142,14 @@ def _exact_ones() -> list[AuditedMechanism]:
             for hidden_n in (False, True):
                 n = "n hidden" if hidden_n else "n public"
                 setting = f"{METHODS.get(method).label}, {n}, {_SAID[kind]}"
-                label = f"{broken.FAULTS[fault].label} ({setting})" if fault else setting
+                label = f"{faults.FAULTS[fault].label} ({setting})" if fault else setting
                 key = f"exact{'-' * bool(fault)}{fault}:{method}:{kind}:{n.replace(' ', '-')}"
                 entries.append(
                     AuditedMechanism(key, label, GROUPS[3], method, "sound", kind, False, fault, True, hidden_n)
                 )
         for method, kind in BOUNDED if fault in ("", "half-noise") else ():
             setting = f"{METHODS.get(method).label}, within bounds, {_SAID[kind]}"
-            label = f"{broken.FAULTS[fault].label} ({setting})" if fault else setting
+            label = f"{faults.FAULTS[fault].label} ({setting})" if fault else setting
             key = f"exact{'-' * bool(fault)}{fault}:{method}:{kind}:bounded"
             entries.append(
                 AuditedMechanism(key, label, GROUPS[3], method, "sound", kind, False, fault, True, False, True)
@@ -202,7 +202,7 @@ def sampler(mechanism: AuditedMechanism, dataset: Dataset, claim: Claim) -> Samp
     if mechanism.fault:
         event = _one_matrix(mechanism, dataset, claim).event
         assert event is not None  # a claim is a guarantee, so there is noise
-        dataset, guarantee, factor = broken.FAULTS[mechanism.fault].apply(dataset, claim, event)
+        dataset, guarantee, factor = faults.FAULTS[mechanism.fault].apply(dataset, claim, event)
     if not mechanism.bulk:
         return _whole_runs(mechanism, dataset, guarantee)
     noisy, still = _one_matrix(mechanism, dataset, guarantee), _one_matrix(mechanism, dataset, NoPrivacy())

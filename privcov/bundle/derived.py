@@ -15,8 +15,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from privcov.bundle.analyst_files import LEVEL, TEMPLATES, extra_files
 from privcov.bundle.codebook import RULES, about_rows, codebook
-from privcov.bundle.extras import LEVEL, TEMPLATES, extra_files
 from privcov.bundle.html import release_report
 from privcov.bundle.safe import cell, json_bytes, table
 from privcov.core.guarantees import ApproxDP, Guarantee, format_up, from_dict, to_dict
@@ -27,9 +27,9 @@ from privcov.inference.unbiased import ONE_COLUMN, Intervals, unbiased_moments_o
 from privcov.measurements.exact.moment import NoisySum
 from privcov.measurements.exact.reading import read_sum
 from privcov.measurements.moment import NoisyMoment
+from privcov.postprocess.binary_columns import two_values
 from privcov.postprocess.matrices import Matrices, MeasuredMoment, derive
 from privcov.postprocess.terms import in_terms
-from privcov.postprocess.two_values import two_values
 from privcov.releases.release import Statement, write_statement
 
 FORMAT = 9

@@ -19,7 +19,7 @@ from privcov.bundle.derived import Inputs, as_stated, declared_facts
 from privcov.bundle.safe import ENCODER, json_bytes
 from privcov.core import accounting, checks
 from privcov.core.guarantees import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, ZCDP, from_dict, to_dict
-from privcov.ledger.sums import cost_of
+from privcov.ledger.account import cost_of
 from privcov.measurements.exact.moment import NoisySum, norm_of, planned_events
 from privcov.measurements.exact.norm_counts import halvings_of, shares
 from privcov.measurements.exact.reading import count_std

@@ -1,6 +1,6 @@
 """Write reports as one HTML file, with figures drawn in it; nothing is fetched or run.
 
-First comes the summary for a busy reader (`privcov.bundle.front`), on one printed side, and then the tables.
+First comes the summary for a busy reader (`privcov.bundle.summary`), on one printed side, and then the tables.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from privcov.bundle import front as fronts
-from privcov.bundle.front import Front
+from privcov.bundle import summary as fronts
 from privcov.bundle.html import STYLE, bullet_list, grid, section, text
+from privcov.bundle.summary import Front
 from privcov.core.words import SCALED, percent, plain
 from privcov.estimators.base import METHODS
 from privcov.metrics.errors import answers_to_beat, error, reference_matrix, working
@@ -25,7 +25,7 @@ from privcov.plots.exports import svg
 from privcov.plots.look import Picture
 from privcov.plots.matrices import colour_limit, heatmap
 from privcov.plots.palette import LIGHT, PAPER_CAPTION
-from privcov.postprocess.two_values import same_column
+from privcov.postprocess.binary_columns import same_column
 from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset
 

@@ -11,7 +11,7 @@ import threading
 import time
 
 from privcov.cli import site
-from privcov.core import extras, places
+from privcov.core import extras, paths
 
 PORT = 8501
 
@@ -68,7 +68,7 @@ def _app(options: argparse.Namespace) -> None:
     for port in (options.port, *([str(int(options.port) + 1)] if options.room and options.port.isdigit() else [])):
         if problem := trouble(port):
             raise ValueError(problem)
-    script = places.app_file()
+    script = paths.app_file()
     # In front of everything else, as `streamlit run` does: another installed package may be called pages.
     sys.path.insert(0, str(script.parent))
     from streamlit.web import cli
@@ -84,7 +84,7 @@ def _for_class(port: str) -> list[str]:
 
     os.environ["PRIVCOV_HOSTED"] = "class"
     host, folder_port = _host(), int(port) + 1
-    address = os.environ[places.LESSONS] = f"http://{host}:{folder_port}"
+    address = os.environ[paths.LESSONS] = f"http://{host}:{folder_port}"
     site.serve(folder_port)
     segno.make(address, error="l", micro=False).terminal(compact=True)
     print(f"The class opens {address}: the lessons as files, after a minute the first time.")

@@ -35,8 +35,8 @@ def _declare(options: argparse.Namespace) -> None:
     from privcov.tables.declaration.declaration import Column
     from privcov.tables.declaration.spreadsheet import columns_of, text_of
     from privcov.tables.declaration.template import header_of, template
-    from privcov.tables.readers.facts import listed
     from privcov.tables.readers.kinds import NUMBER, kind_by_name
+    from privcov.tables.readers.table_files import listed
 
     streams.check_place(options.out, required_files=[options.table, options.columns])
     if options.out and options.out.is_file() and options.out.stat().st_size:

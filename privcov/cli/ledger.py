@@ -82,10 +82,11 @@ def _bundle(options: argparse.Namespace) -> None:
     if options.number is None or options.out is None:
         raise ValueError("ledger bundle needs the number of a release, as ledger show lists it, and --out.")
     from privcov.bundle.read import bundle_of, open_stored
+    from privcov.ledger import default_path
     from privcov.ledger.access import files_of
 
     owner_declaration = check.read_declaration(options.declaration) if options.declaration else None
-    streams.check_place(options.out, required_files=[*files_of(options.ledger), options.declaration])
+    streams.check_place(options.out, required_files=[*files_of(options.ledger or default_path()), options.declaration])
     ledger = privcov.Ledger(options.ledger)
     entries = {entry.number: entry for entry in ledger.entries(options.name)}
     if options.number not in entries:

@@ -14,7 +14,7 @@ import privcov
 from privcov.cli import check, streams
 from privcov.cli.options import add_guarantee, guarantee_of, parameters_of
 from privcov.cli.progress import progress
-from privcov.core import places
+from privcov.core import paths
 
 if TYPE_CHECKING:
     from privcov.tables.declaration.declaration import Declaration
@@ -94,10 +94,11 @@ def _release(options: argparse.Namespace) -> None:
 
 
 def _release_files(options: argparse.Namespace) -> list[Path]:
+    from privcov.ledger import default_path
     from privcov.ledger.access import files_of
     from privcov.tables.readers.reading import list_files
 
-    return [options.declaration, *map(Path, list_files(options.data)), *files_of(options.ledger)]
+    return [options.declaration, *map(Path, list_files(options.data)), *files_of(options.ledger or default_path())]
 
 
 @contextlib.contextmanager
@@ -112,7 +113,7 @@ def _explain_interruption(ledger: privcov.Ledger, name: str) -> Iterator[None]:
             ) from None
         raise KeyboardInterrupt(
             "Interrupted during the release, and what it costs counts as spent. The same command returns it if it was "
-            f"stored; see {places.command()} ledger show {name!r}."
+            f"stored; see {paths.command()} ledger show {name!r}."
         ) from None
 
 

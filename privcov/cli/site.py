@@ -12,7 +12,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from privcov.cli import streams
-from privcov.core import extras, places
+from privcov.core import extras, paths
 
 
 def add_site(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -30,7 +30,7 @@ def _site(options: argparse.Namespace) -> None:
     out.mkdir(parents=True, exist_ok=True)
     streams.check_folder(out)
     # In front of everything else, as `privcov app` does: another installed package may be called pages.
-    sys.path.insert(0, str(places.app_file().parent))
+    sys.path.insert(0, str(paths.app_file().parent))
     # Streamlit would warn that every lesson is drawn without a page. It sets the level itself when it is loaded.
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").addFilter(lambda record: False)
     from pages.lessons import site
@@ -57,7 +57,7 @@ class _Files(SimpleHTTPRequestHandler):
 
 def serve(port: int) -> None:
     """Serve the lessons as files to every device, while a process of its own writes them into the cache folder."""
-    folder = places.cache_folder() / "lessons"
+    folder = paths.cache_folder() / "lessons"
     command = [sys.executable, "-m", "privcov", "app", "site", str(folder)]
     subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     server = ThreadingHTTPServer(("0.0.0.0", port), functools.partial(_Files, directory=str(folder)))

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from privcov.core import places
+from privcov.core import paths
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.bundled import Bundled, BundledColumn
 
-FILE = places.shipped() / "example.csv"
+FILE = paths.shipped() / "example.csv"
 _N = 20_000
 _NAMES = "age,height,weight,systolic,diastolic,cholesterol,glucose,steps,sleep,stress"
 _DECIMALS = (0, 0, 1, 0, 0, 1, 1, 0, 1, 0)

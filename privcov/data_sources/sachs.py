@@ -8,12 +8,12 @@ from functools import cache
 
 import numpy as np
 
-from privcov.core import places
+from privcov.core import paths
 from privcov.core.parameters import parameter
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.bundled import Bundled, BundledColumn
 
-CELLS, NETWORKS = places.shipped() / "sachs.csv", places.shipped() / "sachs_networks.csv"
+CELLS, NETWORKS = paths.shipped() / "sachs.csv", paths.shipped() / "sachs_networks.csv"
 PROTEINS = ("raf", "mek", "plc", "pip2", "pip3", "erk", "akt", "pka", "pkc", "p38", "jnk")
 NAMES = {"consensus20": "consensus, 20 edges", "cdt18": "18 edges", "bnlearn17": "17 edges"}
 

@@ -22,7 +22,7 @@ from privcov.estimators.mechanisms import PRINTED, SOUND, Mechanism, MechanismMe
 from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
 from privcov.measurements.noise import COUPLED
 from privcov.postprocess.available_cases import AvailableCases, available_cases
-from privcov.postprocess.joint import Moments
+from privcov.postprocess.moments import Moments
 from privcov.postprocess.spectrum import clip_box, clip_psd, shrink_spectrum, shrink_wishart_difference
 
 _NAMED = 5  # columns or pairs in a note

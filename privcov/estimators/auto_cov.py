@@ -36,7 +36,7 @@ from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
 from privcov.measurements.noise_theory.anchor import COVARIANCE
 from privcov.measurements.norm_histogram import SEARCH_SHARE
 from privcov.postprocess.denoise import CLEAR, BlockNoise, denoise
-from privcov.postprocess.joint import Moments
+from privcov.postprocess.moments import Moments
 from privcov.postprocess.structure.mixture import Mixture, mix
 from privcov.tables.public_facts import FEWEST_COLUMNS
 

@@ -21,7 +21,7 @@ from privcov.estimators.glasso import FLOOR, TUNINGS, Glasso, Solved
 from privcov.estimators.mechanisms import LeastNoise
 from privcov.measurements.labels import CLASSES
 from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
-from privcov.measurements.noise_theory.forms import law_of, moments_of, relative_count_std
+from privcov.measurements.noise_theory.noise_law import law_of, moments_of, relative_count_std
 from privcov.postprocess.edge_test import EdgeTest, edge_test, on_graph
 from privcov.postprocess.lambda_choice import RULES
 from privcov.postprocess.repair import repair_for_lasso

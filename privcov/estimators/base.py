@@ -17,7 +17,7 @@ from privcov.measurements.labels import CLASSES, class_list
 from privcov.measurements.moment import CENTRES, NoisyMoment, measure_moment
 from privcov.measurements.norm_histogram import search_row_bound
 from privcov.postprocess.fit import Fit
-from privcov.postprocess.joint import Moments, unpack
+from privcov.postprocess.moments import Moments, unpack
 from privcov.tables.dataset import Dataset
 from privcov.tables.public_facts import PublicFacts
 

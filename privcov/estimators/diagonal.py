@@ -9,7 +9,7 @@ import numpy as np
 from privcov.estimators.base import ALL_KINDS, METHODS, MethodInput, OneMeasurement, Outcome
 from privcov.measurements.diagonal import measure_diagonal
 from privcov.measurements.moment import NoisyMoment
-from privcov.postprocess.joint import Moments, unpack
+from privcov.postprocess.moments import Moments, unpack
 
 
 @METHODS.add(

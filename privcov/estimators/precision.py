@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from privcov.measurements.moment import NoisyMoment
-from privcov.postprocess.joint import unpack
 from privcov.postprocess.lambda_choice import FISSION_GAIN
+from privcov.postprocess.moments import unpack
 from privcov.postprocess.threshold import sampling_noise
 
 

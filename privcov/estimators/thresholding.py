@@ -29,7 +29,7 @@ from privcov.estimators.papers.threshold_noise import (
 )
 from privcov.measurements.moment import NoisyMoment, sensitivity
 from privcov.postprocess import threshold as cutting
-from privcov.postprocess.joint import Moments
+from privcov.postprocess.moments import Moments
 from privcov.postprocess.spectrum import clip_psd
 
 Std = TypeVar("Std", float, np.ndarray)

@@ -15,7 +15,7 @@ from privcov.estimators.base import (
     NothingMeasured,
     Outcome,
 )
-from privcov.postprocess.joint import Moments
+from privcov.postprocess.moments import Moments
 
 
 @METHODS.add(

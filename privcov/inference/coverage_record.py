@@ -8,7 +8,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from privcov.core import places
+from privcov.core import paths
 
 LEVEL = 0.95
 FILE = "table.csv"
@@ -56,7 +56,7 @@ class CoverageRecord(NamedTuple):
 @cache
 def load_coverage(like: str = "plain") -> dict[str, CoverageRecord]:
     """Return what was measured on rows like these, a key of `LIKE`, by answer; empty where no table is stored."""
-    path = places.results("coverage") / FILE
+    path = paths.results("coverage") / FILE
     if not path.is_file():
         return {}
     by: dict[str, list[tuple[float, float, int, int]]] = {}

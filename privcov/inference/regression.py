@@ -60,7 +60,7 @@ from privcov.inference.unbiased import (
     Intervals,
     UnbiasedMoments,
 )
-from privcov.measurements.noise_theory.forms import Law
+from privcov.measurements.noise_theory.noise_law import Law
 from privcov.measurements.noise_theory.tails import tail
 from privcov.postprocess.edge_test import edge_test
 

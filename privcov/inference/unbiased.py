@@ -18,10 +18,10 @@ from privcov.core import checks
 from privcov.measurements.exact.moment import NoisySum
 from privcov.measurements.exact.reading import count_std, read_sum
 from privcov.measurements.moment import NoisyMoment
-from privcov.measurements.noise_theory.forms import Law, law_of, moments_of, relative_count_std
+from privcov.measurements.noise_theory.noise_law import Law, law_of, moments_of, relative_count_std
 from privcov.measurements.noise_theory.tails import quantile
 from privcov.postprocess.available_cases import AvailableCases, available_cases
-from privcov.postprocess.two_values import BinaryColumns, two_values
+from privcov.postprocess.binary_columns import BinaryColumns, two_values
 from privcov.releases.release import Release
 from privcov.tables.declared_columns import typed_units
 

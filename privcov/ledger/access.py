@@ -15,12 +15,9 @@ from pathlib import Path
 NAMES = ("", "-wal", "-shm", "-journal", ".key", ".head")
 
 
-def files_of(path: Path | None) -> list[Path]:
-    """Return every file of a ledger; None stands for the user's own."""
-    from privcov.ledger.file import default_path
-
-    record = path or default_path()
-    return [record.with_name(record.name + end) for end in NAMES]
+def files_of(path: Path) -> list[Path]:
+    """Return every file of a ledger."""
+    return [path.with_name(path.name + end) for end in NAMES]
 
 
 def check_access(path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from privcov.ledger.sums import Cost
+from privcov.ledger.account import Cost
 
 
 @dataclass(frozen=True)

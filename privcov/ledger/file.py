@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from privcov.ledger.access import LedgerError, LedgerUnusable, check_access, read_key
-from privcov.ledger.beginning import ANEW, beside, create_if_missing, lost_error
 from privcov.ledger.chain import SCHEMA, BrokenChain, Chain, Head
 from privcov.ledger.counter import BrokenCounter, Checkpoint, Counter
+from privcov.ledger.creation import ANEW, beside, create_if_missing, lost_error
 
 FORMAT = "2"  # of the tables and of what is written in them
 BUT_FOR_N = "json_replace({}, '$.facts.n', 'public')"  # a request without its public n, which a changed table changes

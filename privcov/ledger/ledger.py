@@ -32,12 +32,12 @@ from pathlib import Path
 from privcov.core import checks
 from privcov.core.guarantees import Guarantee, from_dict, to_dict
 from privcov.ledger.access import LedgerError, LedgerUnusable
-from privcov.ledger.beginning import archive
+from privcov.ledger.account import Account, Cost, allows_more, cost_of, unit_of
 from privcov.ledger.chain import BrokenChain
+from privcov.ledger.creation import archive
 from privcov.ledger.entry import Entry
 from privcov.ledger.file import BUT_FOR_N, LedgerFile, default_path
 from privcov.ledger.fingerprint import other_persons, same_cells, same_table
-from privcov.ledger.sums import Account, Cost, allows_more, cost_of, unit_of
 
 _LONGEST_REASON = 1_000  # characters: it is read at every use, and shown with the account
 
@@ -67,7 +67,7 @@ class Ledger:
     Guarantee
     ---------
     All releases of a table together stay within its limit, also when later requests depend on earlier answers; the
-    arithmetic is in `privcov.ledger.sums`.
+    arithmetic is in `privcov.ledger.account`.
 
     Spends
     ------

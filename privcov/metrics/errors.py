@@ -10,7 +10,7 @@ from privcov.core import checks
 from privcov.core.guarantees import NoPrivacy
 from privcov.measurements.labels import CLASSES, class_index
 from privcov.measurements.moment import clipped_moment
-from privcov.postprocess.joint import unpack
+from privcov.postprocess.moments import unpack
 from privcov.releases.public import build_method, run_method
 from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from privcov.attacks import disclosure
-from privcov.attacks.live import Audit, Histogram
+from privcov.attacks.live_audit import Audit, Histogram
 from privcov.core.words import percent
 from privcov.plots.demonstrations import NAMES, outlines
 from privcov.plots.look import Picture, band, dotted, draw, note, pen

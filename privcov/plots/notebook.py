@@ -19,7 +19,7 @@ from privcov.plots.look import Picture
 from privcov.plots.matrices import RIGHT, colour_limit, heatmap, still
 from privcov.plots.palette import DARK, LIGHT, Palette
 from privcov.plots.spectra import spectrum
-from privcov.postprocess.two_values import same_column
+from privcov.postprocess.binary_columns import same_column
 from privcov.releases.display import headline, matrix_of
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ import numpy as np
 
 from privcov.core import checks
 from privcov.postprocess.available_cases import AvailableCases, available_cases
-from privcov.postprocess.joint import unpack
+from privcov.postprocess.binary_columns import BinaryColumns, with_identities, within_values
+from privcov.postprocess.moments import unpack
 from privcov.postprocess.plain_algebra import eigen, rebuild
 from privcov.postprocess.threshold import noise_variance
-from privcov.postprocess.two_values import BinaryColumns, with_identities, within_values
 from privcov.tables.public_facts import Flags
 
 LEAST_EIGENVALUE = 0.01  # of a correlation matrix, before it is inverted

@@ -16,7 +16,7 @@ from privcov.estimators.base import METHODS, Method, MethodCard, MethodInput, Ou
 from privcov.measurements.labels import CLASSES
 from privcov.measurements.moment import ALL_CENTRES
 from privcov.postprocess.available_cases import known_mean
-from privcov.postprocess.two_values import two_values, with_identities, within_values
+from privcov.postprocess.binary_columns import two_values, with_identities, within_values
 from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset
 from privcov.tables.private_dataset import RELEASE_PRIVATE, PrivateDataset

@@ -25,10 +25,10 @@ from privcov.tables.readers import TableFiles, describe, parts_of, tables_of
 from privcov.tables.readers.blocks import ids_of, labels_of
 from privcov.tables.readers.coding import coded_column, stands_for_missing
 from privcov.tables.readers.dialect import Dialect
-from privcov.tables.readers.facts import listed, quote
 from privcov.tables.readers.kinds import INTEGER, NUMBER, Kind
 from privcov.tables.readers.numbers import floats_of, is_text, no_numbers, number_of
 from privcov.tables.readers.reading import Paths
+from privcov.tables.readers.table_files import listed, quote
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -25,10 +25,10 @@ from privcov.measurements.exact.reading import flags_of
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.noise_theory.anchor import BOTH, COVARIANCE, anchor_squared
 from privcov.postprocess.available_cases import available_cases
-from privcov.postprocess.joint import unpack
+from privcov.postprocess.binary_columns import two_values
 from privcov.postprocess.matrices import MeasuredMoment
+from privcov.postprocess.moments import unpack
 from privcov.postprocess.threshold import noise_variance
-from privcov.postprocess.two_values import two_values
 from privcov.tables.declaration.typical_ranges import NINE_IN_TEN, OF_FEW, is_few, spread
 from privcov.tables.declared_columns import MAX_COLUMNS, Kinds
 from privcov.tables.private_dataset import PrivateDataset

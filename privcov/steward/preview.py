@@ -20,10 +20,10 @@ from privcov.measurements.exact.norm_counts import counts_event, halvings_of, no
 from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.available_cases import available_cases
-from privcov.postprocess.joint import unpack
+from privcov.postprocess.binary_columns import with_identities, within_values
 from privcov.postprocess.matrices import MeasuredMoment
+from privcov.postprocess.moments import unpack
 from privcov.postprocess.spectrum import clip_psd
-from privcov.postprocess.two_values import with_identities, within_values
 from privcov.releases.private_request import PrivateRequest, usual_request
 from privcov.steward.example_rows import ExampleRows, covariance_of, entry_stds, planned_anchor
 from privcov.tables.public_facts import Flags, PublicFacts

@@ -13,8 +13,8 @@ from privcov.core.parameters import build
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import Method
 from privcov.releases.public import build_method
-from privcov.studies.draws import Run, SweepTask, fill_draw, run_draws
 from privcov.studies.store import Store, guarantee_part, key_of, method_part, place_part
+from privcov.studies.tasks import Run, SweepTask, fill_draw, run_draws
 
 if TYPE_CHECKING:
     from privcov.studies.plan import Plan

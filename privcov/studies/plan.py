@@ -22,8 +22,8 @@ from privcov.measurements.labels import CLASSES
 from privcov.metrics import classification
 from privcov.metrics.errors import NORMS, REFERENCES
 from privcov.studies.cells import Cell, Entry, build_entry, cells, column_of
-from privcov.studies.draws import AUC
 from privcov.studies.store import Store
+from privcov.studies.tasks import AUC
 from privcov.tables.dataset import Dataset
 from privcov.tables.private_dataset import RELEASE_PRIVATE, PrivateDataset
 

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from privcov.core.guarantees import Guarantee, to_dict
-from privcov.core.places import cache_folder
+from privcov.core.paths import cache_folder
 from privcov.data_sources.base import Source
 from privcov.estimators.base import Method
 

@@ -10,7 +10,7 @@ import tempfile
 from http.client import HTTPException
 from pathlib import Path
 
-from privcov.core.places import data_folder
+from privcov.core.paths import data_folder
 from privcov.data_sources.base import SOURCES
 from replication import sources
 from replication.sources.papers import MissingData, PaperData

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from privcov.core.places import data_folder
+from privcov.core.paths import data_folder
 from privcov.data_sources.base import Source
 from privcov.data_sources.bundled import BundledColumn
 from privcov.tables.dataset import Dataset

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from privcov.tables.declaration.csv_file import decode
-from privcov.tables.readers.facts import quote
+from privcov.tables.readers.table_files import quote
 from replication.sources.papers import MAX_BYTES
 
 Line = tuple[int, list[str]]  # its number in the file, its cells

@@ -5,8 +5,8 @@ import pytest
 
 import privcov
 from privcov.attacks import exact
-from privcov.attacks.broken import FAULTS
 from privcov.attacks.bulk import draw_many
+from privcov.attacks.faults import FAULTS
 from privcov.attacks.mechanisms import BASES, BOUNDED, EXACT, find, mechanisms, sampler
 from privcov.attacks.pairs import catalogue, tables
 from privcov.core.randomness import stream

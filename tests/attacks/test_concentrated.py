@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from privcov.attacks.bounds import allowed_difference, reach
 from privcov.attacks.concentrated import rho_low
 from privcov.attacks.disclosure import power
-from privcov.attacks.live import AuditSettings, audit
+from privcov.attacks.live_audit import AuditSettings, audit
 from privcov.attacks.mechanisms import find, sampler
 from privcov.attacks.pairs import catalogue, tables
 from privcov.core.guarantees import ZCDP

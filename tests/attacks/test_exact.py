@@ -10,7 +10,7 @@ import pytest
 
 import privcov
 from privcov.attacks import exact
-from privcov.attacks.live import AuditSettings, audit
+from privcov.attacks.live_audit import AuditSettings, audit
 from privcov.attacks.mechanisms import EXACT, find, mechanisms, sampler
 from privcov.attacks.pairs import catalogue, tables
 from privcov.ledger import Ledger

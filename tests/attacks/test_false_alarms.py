@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.stats import binom
 
-from privcov.attacks import live
-from privcov.attacks.live import AuditSettings, audit
+from privcov.attacks import live_audit
+from privcov.attacks.live_audit import AuditSettings, audit
 
 AUDITS = 240
 LOOSE = 0.4  # an error at which 240 audits tell much: 1e-3 could not be told from 1e-2
@@ -25,7 +25,7 @@ TRUTH = (SECOND + 0.1, SECOND)
 def any_is_wrong(tests) -> bool:
     """Whether one of the four bounds of an audit misses the probability that it bounds."""
     for test in tests:
-        true = [test.region.hits(np.round(x / live.GRID) * live.GRID) / len(x) for x in TRUTH]
+        true = [test.region.hits(np.round(x / live_audit.GRID) * live_audit.GRID) / len(x) for x in TRUTH]
         if test.p_low > true[test.region.favoured] + 1e-4 or test.q_high < true[1 - test.region.favoured] - 1e-4:
             return True
     return False
@@ -48,13 +48,13 @@ def test_the_bounds_of_an_audit_are_wrong_as_often_as_it_says_and_no_more(monkey
         f.refutes_claim and not w for f, w in zip(found, wrong, strict=True)
     )  # who accuses wrongly has a wrong bound
 
-    judge = live._judge
+    judge = live_audit._judge
 
     def on_the_same_draws(asked, pair, claim, samplers, answers):
         half = asked.draws // 2
         return judge(asked, pair, claim, samplers, tuple(np.concatenate([a[:half], a[:half]]) for a in answers))
 
-    monkeypatch.setattr(live, "_judge", on_the_same_draws)
+    monkeypatch.setattr(live_audit, "_judge", on_the_same_draws)
     found = [audit(loose(seed)) for seed in range(AUDITS)]
     assert sum(any_is_wrong((f.for_level, f.for_delta)) for f in found) > sum(wrong) + 40
 

@@ -9,8 +9,8 @@ import math
 import numpy as np
 import pytest
 
-from privcov.attacks import live
-from privcov.attacks.live import AuditSettings, audit
+from privcov.attacks import live_audit
+from privcov.attacks.live_audit import AuditSettings, audit
 from privcov.attacks.mechanisms import find, mechanisms
 from privcov.attacks.pairs import catalogue, tables
 from privcov.core.guarantees import level_of
@@ -94,14 +94,14 @@ def test_the_set_is_chosen_without_the_draws_that_test_it(monkeypatch):
     """Another second half changes the counts, never the set."""
     asked = AuditSettings("gaussian-cov:sound:approx", pair="orthogonal", draws=4_000)
     words = audit(asked).for_level.words
-    judge = live._judge
+    judge = live_audit._judge
 
     def shuffled(asked, pair, claim, samplers, answers):
         rng = np.random.default_rng(0)
         other = tuple(np.concatenate([a[:2_000], rng.standard_normal((2_000, 2, 2))]) for a in answers)
         return judge(asked, pair, claim, samplers, other)
 
-    monkeypatch.setattr(live, "_judge", shuffled)
+    monkeypatch.setattr(live_audit, "_judge", shuffled)
     assert audit(asked).for_level.words == words
 
 

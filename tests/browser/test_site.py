@@ -8,8 +8,8 @@ import pytest
 from pages.common import show
 from pages.lessons import site
 from pages.lessons.catalogue import LESSONS
-from pages.lessons.guess import exact_moments, limit
 from pages.lessons.lesson import content
+from pages.lessons.lesson_10_guess import exact_moments, limit
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from privcov.measurements.exact.moment import measure_exactly
 from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.noise_theory import tails
-from privcov.measurements.noise_theory.forms import Law, law_of
+from privcov.measurements.noise_theory.noise_law import Law, law_of
 
 D, R = 4, 2.0
 MEAN = np.array([0.5, -0.3, 0.2, 0.6])

@@ -7,9 +7,9 @@ import pytest
 
 from privcov.inference import entries
 from privcov.inference.unbiased import UnbiasedMoments
-from privcov.measurements.noise_theory.forms import Law
+from privcov.measurements.noise_theory.noise_law import Law
 from privcov.postprocess.available_cases import AvailableCases
-from privcov.postprocess.two_values import BinaryColumns
+from privcov.postprocess.binary_columns import BinaryColumns
 from privcov.steward.preview import survival
 
 

@@ -16,7 +16,7 @@ from privcov.inference import entries, regression, spectrum
 from privcov.inference.answers import ReleaseAnswers
 from privcov.inference.unbiased import FOLLOWS, ONE_COLUMN, REASONS, unbiased_moments
 from privcov.measurements.exact.moment import measure_exactly
-from privcov.measurements.noise_theory.forms import Law
+from privcov.measurements.noise_theory.noise_law import Law
 from privcov.releases.private_request import private_request
 
 QUIET = Law(0.0, np.zeros(2), 0.0, 0.0)

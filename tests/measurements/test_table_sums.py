@@ -340,7 +340,7 @@ def test_a_limit_is_missed_before_anything_is_read(tmp_path):
 
 
 def test_a_private_table_in_files_is_not_written_out_and_not_looked_at(tmp_path):
-    from privcov.steward.view import owner_look
+    from privcov.steward.owner_view import owner_look
 
     rows, labels = rows_of()
     table = private(write(tmp_path / "t.csv", rows, labels))

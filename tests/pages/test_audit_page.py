@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.audit import claims as audit_claims
 from privcov.attacks import catalogue, claims, disclosure
-from privcov.attacks.live import AuditSettings, audit
+from privcov.attacks.live_audit import AuditSettings, audit
 from privcov.core.guarantees import PureDP
 from tests.patience import patient
 

@@ -9,8 +9,15 @@ import pytest
 
 import privcov
 from pages.common import cached
-from pages.lessons import clipping, columns, guess, player, rows, shrinkage
-from pages.lessons.catalogue import FILES, LESSONS, NUMBERS, place
+from pages.lessons import (
+    lesson_03_sample_size,
+    lesson_04_columns,
+    lesson_05_clipping,
+    lesson_07_shrinkage,
+    lesson_10_guess,
+    player,
+)
+from pages.lessons.catalogue import LESSONS, NUMBERS
 from pages.lessons.lesson import content
 from privcov.core.words import percent
 from privcov.plots.palette import LIGHT
@@ -23,11 +30,8 @@ def element(at, kind, key):
     return next(e for e in getattr(at, kind) if e.key == key)
 
 
-def test_saved_links_open_the_lessons_they_always_did():
-    """A number is given once: a new lesson takes the next one, wherever its row is."""
-    assert sorted(FILES) == list(range(1, len(FILES) + 1))
-    first = "epsilon sensitivity rows columns clipping thresholding shrinkage graphs reruns guess"
-    assert [FILES[number] for number in range(1, 11)] == first.split()
+def test_lessons_are_numbered_without_a_gap():
+    assert list(range(1, len(LESSONS) + 1)) == NUMBERS
 
 
 def played(at) -> dict:
@@ -44,7 +48,7 @@ def test_the_player_has_the_pictures_and_the_sentence_of_each_place(number):
     assert not at.exception
     assert not at.error
     assert not at.warning
-    assert at.title[0].value == f"{place(number)}. {lesson.title}"
+    assert at.title[0].value == f"{number}. {lesson.title}"
     given = played(at)
     assert given["at"] == len(control.options) - 1
     assert given["places"] == [control.to_text(option) for option in control.options]
@@ -97,16 +101,16 @@ def linked(number: int, value: object):
 
 def test_links_open_the_very_matrices_of_the_lesson():
     data, rel = linked(3, 2_000)
-    np.testing.assert_allclose(rel.covariance, rows.of_many(2_000).released, atol=1e-12)
+    np.testing.assert_allclose(rel.covariance, lesson_03_sample_size.of_many(2_000).released, atol=1e-12)
     data, rel = linked(4, 20)
-    np.testing.assert_allclose(rel.covariance, columns.of_width(20).sparse, atol=1e-12)
-    multiple = clipping.MULTIPLES[3]
+    np.testing.assert_allclose(rel.covariance, lesson_04_columns.of_width(20).sparse, atol=1e-12)
+    multiple = lesson_05_clipping.MULTIPLES[3]
     data, rel = linked(5, multiple)
-    (found,) = clipping.clipped((multiple,))
+    (found,) = lesson_05_clipping.clipped((multiple,))
     assert data.row_bound == pytest.approx(found.row_bound)
     assert privcov.error(rel, data, relative=True) == pytest.approx(found.total)
     data, rel = linked(7, 0.05)
-    np.testing.assert_allclose(np.linalg.eigvalsh(rel.covariance), shrinkage.shrunk(0.05).shrunk, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.eigvalsh(rel.covariance), lesson_07_shrinkage.shrunk(0.05).shrunk, atol=1e-12)
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -128,12 +132,12 @@ def test_every_link_survives_its_address(number):
 def test_the_ballot_has_the_matrices_and_the_noise_of_the_game():
     options = LESSONS[10].control.options
     ballot = player.ballot(options, LIGHT)
-    upper = np.triu_indices(guess.D)
-    for table, exact in zip(ballot["tables"], guess.exact_moments(), strict=True):
+    upper = np.triu_indices(lesson_10_guess.D)
+    for table, exact in zip(ballot["tables"], lesson_10_guess.exact_moments(), strict=True):
         np.testing.assert_allclose(table, exact[upper])
-        np.testing.assert_allclose(np.take(table, ballot["entry"]).reshape(guess.D, guess.D), exact)
-    assert ballot["sigmas"] == [guess.play(rho, 7, 3).sigma for rho in options]
-    assert ballot["limits"] == [percent(guess.limit(rho)) for rho in options]
+        np.testing.assert_allclose(np.take(table, ballot["entry"]).reshape(lesson_10_guess.D, lesson_10_guess.D), exact)
+    assert ballot["sigmas"] == [lesson_10_guess.play(rho, 7, 3).sigma for rho in options]
+    assert ballot["limits"] == [percent(lesson_10_guess.limit(rho)) for rho in options]
 
 
 @pytest.mark.parametrize("query", [{"lesson": "99"}, {"part": "nonsense"}, {"lesson": "5", "lever": "77"}])

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.common import hosted, owner_token
 from pages.your_data import state
-from pages.your_data.declare.how_written import Taken
+from pages.your_data.declare.file_format import Taken
 from privcov.cli.entry import main
 from privcov.core.guarantees import ZCDP
 from privcov.ledger import Ledger

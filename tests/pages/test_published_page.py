@@ -3,7 +3,7 @@
 import pytest
 
 from pages.common import show
-from pages.published import opened
+from pages.published import table_view
 from pages.published.front import read_results
 from privcov.core.references import AUTHORS, place_in
 from privcov.plots import published as pictures
@@ -53,10 +53,10 @@ def test_every_table_and_figure_opens_with_what_was_decided(page, one):
     assert not page.error
     assert place_in(int(one["paper"]), one["place"]) in box(page, "published.table").options
     text = texts(page)
-    assert f"{opened.badge(one['headline'])} {show.as_text(one['found'].split(chr(10))[0])}" in text
+    assert f"{table_view.badge(one['headline'])} {show.as_text(one['found'].split(chr(10))[0])}" in text
     assert all(show.as_text(sentence) in text for sentence in one["found"].split("\n") if sentence)
     for check in read_results("checks.csv", one["table"]).to_dict("records"):
-        assert f"**{show.as_text(check['question'])}** {opened.badge(check['headline'])}" in text
+        assert f"**{show.as_text(check['question'])}** {table_view.badge(check['headline'])}" in text
     for line in read_results("readings.csv", one["table"]).to_dict("records"):
         assert show.as_text(line["assumes"]) in text
     kept = read_results("curves_kept.csv", one["table"])
@@ -79,22 +79,22 @@ def test_the_grid_shows_printed_ours_and_sound_in_one_cell():
     cells = cells[cells["metric"] == "frobenius"]
     (one,) = [one for one in EVERY if one["table"] == "2-table-2"]
     tones = {name: wash(c, 0.2) for name, c in pictures.colours(LIGHT).items()}
-    html = opened.grid(cells, one["rows"].split(), one["columns"].split(), tones)
+    html = table_view.grid(cells, one["rows"].split(), one["columns"].split(), tones)
     assert html.count("<tr>") == 1 + 18
     assert html.count('class="pc-cell"') == 54
     row = cells.iloc[0].to_dict()
     assert "<b>9.45</b>" in html
-    assert opened._number(row, "ours") in html
-    assert opened._number(row, "sound") in html
+    assert table_view._number(row, "ours") in html
+    assert table_view._number(row, "sound") in html
 
 
 def test_a_doubtful_number_is_marked_and_a_missing_one_says_why():
     of = {one["table"]: (one["rows"].split(), one["columns"].split()) for one in EVERY}
     cells = read_results("tables/4-table-6.csv")
-    html = opened.grid(cells[cells["metric"] == "spectral"], *of["4-table-6"], {})
+    html = table_view.grid(cells[cells["metric"] == "spectral"], *of["4-table-6"], {})
     assert "<b>5.73*</b>" in html
     assert "probably 4.73" in html
-    html = opened.grid(read_results("tables/3-table-1.csv"), *of["3-table-1"], {})
+    html = table_view.grid(read_results("tables/3-table-1.csv"), *of["3-table-1"], {})
     assert 'title="The noisy matrix is indefinite' in html
 
 

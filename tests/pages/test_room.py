@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from pages.common import cached
-from pages.common.room import Room
+from pages.common.memory import Room
 from pages.common.study import Study
 from tests.patience import patient, until
 
@@ -74,7 +74,7 @@ def test_a_run_that_was_overtaken_stops_waiting():
 
 def test_every_table_that_a_page_draws_takes_room(monkeypatch):
     room = Room(most=10_000, patience=0.1)
-    monkeypatch.setattr("pages.common.room.ROOM", room)
+    monkeypatch.setattr("pages.common.memory.ROOM", room)
     _, inside, end = run_in(room, 9_000)
     until(inside.is_set, 5)
     with pytest.raises(ValueError, match="other visitors"):

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from pages.lessons import plan, rows, sheets, teach
+from pages.lessons import lesson_03_sample_size, run_sheets, sheets, teach
 from pages.lessons.catalogue import LESSONS, NUMBERS
 from pages.lessons.lesson import content
 from tests.pages.test_lessons import played
@@ -34,13 +34,13 @@ class Links(HTMLParser):
 
 @pytest.fixture(scope="module")
 def written() -> dict[str, str]:
-    texts = {f"run-{minutes}": sheets.run_sheet(minutes, BASE) for minutes in plan.SHEETS}
+    texts = {f"run-{minutes}": sheets.run_sheet(minutes, BASE) for minutes in run_sheets.SHEETS}
     return {**texts, "handout": sheets.handout(BASE), "key": sheets.key()}
 
 
-@pytest.mark.parametrize("minutes", plan.SHEETS)
+@pytest.mark.parametrize("minutes", run_sheets.SHEETS)
 def test_the_minutes_add_up_and_every_step_is_a_place_of_its_lesson(minutes):
-    steps = plan.SHEETS[minutes]
+    steps = run_sheets.SHEETS[minutes]
     assert sum(step.minutes for step in steps) == minutes
     assert [step.number for step in steps] == sorted({step.number for step in steps}, key=NUMBERS.index)
     for step in steps:
@@ -50,9 +50,9 @@ def test_the_minutes_add_up_and_every_step_is_a_place_of_its_lesson(minutes):
 
 def test_every_step_of_a_run_sheet_ends_where_it_says():
     """The lines have crossed and not before; the best R and the best cut are those of the whole range; and so on."""
-    ends = {step.number: step.value for steps in plan.SHEETS.values() for step in steps}
+    ends = {step.number: step.value for steps in run_sheets.SHEETS.values() for step in steps}
     sizes = [n for n in LESSONS[3].control.options if n <= ends[3]]
-    larger = [sampling > noise for noise, sampling in rows.standard_deviations(sizes)]
+    larger = [sampling > noise for noise, sampling in lesson_03_sample_size.standard_deviations(sizes)]
     assert larger == [False] * (len(sizes) - 1) + [True]
     for number, read in ((5, r"\*\*error ([\d.]+)"), (6, r"truth: \*\*([\d.]+)\xa0%")):
         errors = {}
@@ -89,7 +89,7 @@ def test_sheets_fetch_nothing_and_link_to_the_lessons(written):
             assert address.startswith("https://statistics.example/privcov/Lessons")
     numbers = [int(parse_qs(urlsplit(to).query).get("lesson", ["1"])[0]) for to in Links(written["handout"]).to]
     assert numbers == NUMBERS
-    for minutes, steps in plan.SHEETS.items():
+    for minutes, steps in run_sheets.SHEETS.items():
         linked = Links(written[f"run-{minutes}"]).to
         numbers = [int(parse_qs(urlsplit(to).query).get("lesson", ["1"])[0]) for to in linked[1:]]
         assert numbers == [step.number for step in steps]
@@ -98,10 +98,10 @@ def test_sheets_fetch_nothing_and_link_to_the_lessons(written):
 @pytest.mark.parametrize("number", NUMBERS)
 def test_a_link_opens_its_lesson_at_its_place(number):
     control = LESSONS[number].control
-    query = {k: v[0] for k, v in parse_qs(urlsplit(plan.link(BASE, number, control.options[0])).query).items()}
+    query = {k: v[0] for k, v in parse_qs(urlsplit(run_sheets.link(BASE, number, control.options[0])).query).items()}
     at = open_page(PAGE, **query)
     assert not at.warning
-    assert at.title[0].value == plan.title(number)
+    assert at.title[0].value == run_sheets.title(number)
     assert played(at)["at"] == 0
 
 
@@ -126,6 +126,6 @@ def test_the_handout_has_the_questions_and_the_key_the_answers(written):
 def test_links_of_a_class_open_the_files(monkeypatch):
     monkeypatch.setenv("PRIVCOV_LESSONS", "http://192.0.2.7:8502")
     assert teach.here() == "http://192.0.2.7:8502"
-    assert plan.link(teach.here(), 3, 200) == "http://192.0.2.7:8502/lesson-3.html?lever=200"
-    assert plan.link("https://s.example/", 3) == "https://s.example/Lessons?lesson=3"
+    assert run_sheets.link(teach.here(), 3, 200) == "http://192.0.2.7:8502/lesson-3.html?lever=200"
+    assert run_sheets.link("https://s.example/", 3) == "https://s.example/Lessons?lesson=3"
     assert "http://192.0.2.7:8502/lesson-5.html" in sheets.handout(teach.here(), [5])

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.common import cached, own_range, script, show, strip, visitor_files
+from pages.common import cached, own_range, script, show, study_form, visitor_files
 from pages.common.show import as_text
 from pages.common.study import CSV, Study
 from privcov.core.words import percent
@@ -766,7 +766,7 @@ def test_a_page_of_an_own_table_that_is_opened_again_says_that_the_table_is_gone
         again.query_params[name] = value
     again.run()
     assert not again.exception
-    assert [w.value for w in again.warning] == [strip.GONE]
+    assert [w.value for w in again.warning] == [study_form.GONE]
     assert again.session_state["study"].source == CSV
     assert not [chart for chart in again.get("plotly_chart") if "imulated" in chart.proto.alt]
     assert not [tag for tag in again.get("html") if "Simulated</span>" in tag.proto.body]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from privcov.attacks import disclosure
-from privcov.attacks.live import AuditSettings, audit
+from privcov.attacks.live_audit import AuditSettings, audit
 from privcov.core.guarantees import ApproxDP, GaussianDP, PureDP, ZCDP
 from privcov.core.words import percent
 from privcov.plots import audit as pictures

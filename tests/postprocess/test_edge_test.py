@@ -10,7 +10,7 @@ from privcov.core.guarantees import PureDP, ZCDP
 from privcov.inference.unbiased import unbiased_moments
 from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import NoiseDistribution
-from privcov.measurements.noise_theory.forms import Law, law_of
+from privcov.measurements.noise_theory.noise_law import Law, law_of
 from privcov.metrics.graphs import tested_states as states_of
 from privcov.postprocess.edge_test import EDGE, NO_EDGE, SLIGHT, discoveries, edge_test, on_graph
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from privcov.postprocess.joint import unpack
+from privcov.postprocess.moments import unpack
 from privcov.postprocess.spectrum import clip_box, clip_psd, shrink_spectrum
 
 S2 = 0.5  # the anchor's square

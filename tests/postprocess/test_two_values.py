@@ -7,7 +7,7 @@ import pytest
 import privcov
 from privcov import Dataset, Kind
 from privcov.inference.unbiased import REASONS
-from privcov.postprocess.two_values import BinaryColumns, same_column, with_identities
+from privcov.postprocess.binary_columns import BinaryColumns, same_column, with_identities
 
 KINDS = {
     "age": Kind("number", 0, 100),

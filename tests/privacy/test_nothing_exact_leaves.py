@@ -15,7 +15,7 @@ from privcov.bundle.read import bundle_of, open_stored
 from privcov.cli.entry import main
 from privcov.measurements.exact import moment as exact_moment
 from privcov.measurements.exact.integer_gram import UNIT
-from privcov.steward.view import owner_look
+from privcov.steward.owner_view import owner_look
 from privcov.tables.declaration.declaration import Column, Declaration
 
 BOUNDS = [(0.0, 10.0), (0.0, 1.0), (-5.0, 5.0)]

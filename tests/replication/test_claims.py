@@ -13,7 +13,7 @@ from scipy.stats import chi2, norm
 
 from privcov.attacks import claims as curves
 from privcov.attacks.catalogue import CLAIMS as GUARANTEES
-from privcov.core import places
+from privcov.core import paths
 from replication import base, claims, published, shown
 from replication.claims import AS_PUBLISHED, FAILS, HOLDS, NOTHING, WEAKER, WHEN_SOUND
 from replication.sentences import COUNTS
@@ -37,12 +37,12 @@ def made(decided):
 
 
 def test_the_stored_table_is_that_of_the_numbers():
-    about = json.loads((places.results("replication") / published.ABOUT).read_text(encoding="utf-8"))
+    about = json.loads((paths.results("replication") / published.ABOUT).read_text(encoding="utf-8"))
     assert about["digest"] == published.digest(), "the numbers are newer; run: python -m replication publish"
 
 
 def test_what_the_page_shows_is_what_the_numbers_say(made):
-    place = places.results("replication")
+    place = paths.results("replication")
     names = [str(path.relative_to(place)) for path in place.rglob("*.csv")]
     files = ("tables.csv", "checks.csv", "claims.csv", "paragraphs.csv", "readings.csv", "curves_kept.csv")
     assert {name.partition("/")[0] for name in names} == {*files, "tables", "curves"}

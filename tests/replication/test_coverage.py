@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from privcov.core import places
+from privcov.core import paths
 from privcov.core.randomness import stream
 from privcov.inference import coverage_record
 from replication import coverage
 from replication.coverage import Cell
 
 SMALL = Cell("neighbours", 3, 3_000, "eps 1 pure", "laplace")
-STORED = places.shipped() / "coverage" / coverage.FILE
+STORED = paths.shipped() / "coverage" / coverage.FILE
 
 
 def lines() -> list[dict[str, str]]:

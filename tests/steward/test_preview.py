@@ -12,8 +12,8 @@ from privcov.measurements.exact.reading import read_sum
 from privcov.postprocess.matrices import derive
 from privcov.releases.private_request import private_request, usual_request
 from privcov.steward.example_rows import STRUCTURES, ExampleRows, Invention, invented, planned_anchor
+from privcov.steward.owner_view import owner_look
 from privcov.steward.preview import noise_for, planned_noise, planned_trade_off, preview, searched, smallest_level
-from privcov.steward.view import owner_look
 from privcov.tables.private_dataset import PrivateDataset
 
 CASES = [ZCDP(0.1), ApproxDP(1.0, 1e-6), PureDP(1.0)]

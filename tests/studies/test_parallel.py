@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import privcov
-from privcov.studies import draws as draws_module
+from privcov.studies import tasks as draws_module
 from privcov.studies.cells import _PlanRuns, cells
 from privcov.studies.store import Store
 from tests.patience import patient

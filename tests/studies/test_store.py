@@ -12,8 +12,8 @@ import pytest
 
 import privcov
 from privcov.estimators.base import METHODS
-from privcov.studies import draws as draws_module
 from privcov.studies import store as store_module
+from privcov.studies import tasks as draws_module
 from privcov.studies.plan import Plan
 from privcov.studies.store import Store, code_of
 

@@ -14,7 +14,7 @@ from privcov.data_sources.base import SOURCES
 from privcov.tables.declaration import csv_file
 from privcov.tables.declaration.csv_file import read_header, read_public
 from privcov.tables.readers import TableFileError
-from privcov.tables.readers.facts import HeaderError
+from privcov.tables.readers.table_files import HeaderError
 
 GOOD = b"age,height,city\n30,170.5,Rome\n41,181,Oslo\n52,NA,Bern\n"
 

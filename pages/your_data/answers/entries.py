@@ -34,8 +34,8 @@ from privcov.plots.graphs import network, positions
 from privcov.plots.intervals import intervals, numbers, off_zero, pairs, strongest_first
 from privcov.plots.matrices import colour_limit, heatmap
 from privcov.plots.palette import Palette
+from privcov.postprocess.binary_columns import two_values
 from privcov.postprocess.terms import in_terms
-from privcov.postprocess.two_values import two_values
 from privcov.releases.display import matrix_of
 from privcov.releases.private_request import private_methods
 

@@ -12,7 +12,7 @@ from privcov.bundle.safe import cell
 from privcov.core.words import brief, percent, plain
 from privcov.plots.intervals import intervals, numbers, off_zero
 from privcov.plots.palette import Palette
-from privcov.postprocess.two_values import two_values
+from privcov.postprocess.binary_columns import two_values
 from privcov.tables.readers.kinds import DATE
 
 _FIRST = 4  # regressors at first: under noise a few have far shorter intervals than all

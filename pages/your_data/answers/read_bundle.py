@@ -6,11 +6,11 @@ from typing import Any
 
 import streamlit as st
 
-from pages.common import room, show, visitor_files
+from pages.common import memory, show, visitor_files
 from pages.your_data.answers import entries
 from pages.your_data.answers.context import ShownRelease, head, show_codebook
 from privcov.bundle.read import OpenedBundle, open_bundle
-from privcov.core import places
+from privcov.core import paths
 
 
 def section() -> None:
@@ -40,7 +40,7 @@ def _take(file: Any) -> None:
     raw = file.getvalue()
     try:
         with st.spinner("Working out every file again from the measurement ..."):
-            visitor_files.wait_for_room(room.MAX_CELLS)
+            visitor_files.wait_for_room(memory.MAX_CELLS)
             bundle = open_bundle(raw)
     except ValueError as problem:
         st.session_state["read-problem"] = f"{file.name}: {problem}"
@@ -80,7 +80,7 @@ def _checked(panel: ShownRelease, bundle: OpenedBundle) -> None:
     for title, lines in (("Checked", sure), ("Not checked", unsure)):
         st.markdown(f"**{title}**")
         st.markdown("\n".join(f"- {show.as_text(line)}" for line in lines))
-    st.caption(f"In a shell, `{places.command()} verify release.zip` says the same.")
+    st.caption(f"In a shell, `{paths.command()} verify release.zip` says the same.")
     st.header("Statement")
     show.lines(bundle.statement)
     show_codebook(panel)

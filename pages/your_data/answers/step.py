@@ -11,7 +11,7 @@ from pages.your_data.answers import entries
 from pages.your_data.answers.context import ShownRelease, head, show_codebook
 from pages.your_data.state import open_ledger, owner_session
 from privcov.bundle.read import StoredRelease, bundle_of, open_stored
-from privcov.core import places
+from privcov.core import paths
 from privcov.core.guarantees import from_dict
 from privcov.ledger import Entry, Ledger
 
@@ -107,7 +107,7 @@ def _contents(source: StoredRelease, entry: Entry, declaration: dict | None) -> 
     st.markdown(
         "The bundle is one zip: every matrix as CSV and npz, the statement, the method card, the ledger entry, the "
         "declaration, a one-page report, and `verify.py`. Who gets it checks it without the data: "
-        f"`{places.command()} verify release.zip` derives the guarantee and every file again from the noisy whole "
+        f"`{paths.command()} verify release.zip` derives the guarantee and every file again from the noisy whole "
         "numbers, but the matrices as the method estimates them. `verify.py` needs Python and numpy "
         "only, and checks the guarantee and the noisy covariance. The folder `extras` has intervals, the codebook, and "
         "readers for Python and R without privcov."

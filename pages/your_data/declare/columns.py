@@ -21,7 +21,6 @@ from privcov.tables.declaration.spreadsheet import cells_of, columns_of, kind_fi
 from privcov.tables.declaration.typical_ranges import ends_in, range_in
 from privcov.tables.declared_columns import kinds_of_entries
 from privcov.tables.persons import id_text
-from privcov.tables.readers.facts import listed, quote
 from privcov.tables.readers.kinds import (
     CATEGORY,
     DATE,
@@ -34,6 +33,7 @@ from privcov.tables.readers.kinds import (
     kind_by_name,
 )
 from privcov.tables.readers.numbers import number_of
+from privcov.tables.readers.table_files import listed, quote
 
 DECADES = 5  # times the beginning of a typical range, from which a log scale is proposed
 _FEW = 5  # wrong columns that are named at once

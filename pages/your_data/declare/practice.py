@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.common import owner_token
 from pages.your_data import state
-from pages.your_data.declare.how_written import Taken
+from pages.your_data.declare.file_format import Taken
 from privcov.data_sources.example import FILE, Example, survey_csv
 from privcov.tables.declaration.declaration import Column, Declaration, row_bound_fraction
 

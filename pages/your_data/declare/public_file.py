@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.common import frame, own_range, show, strip, visitor_files
+from pages.common import frame, own_range, show, study_form, visitor_files
 from pages.common.visitor_files import TableForm, Upload
 from pages.your_data import state
-from pages.your_data.declare import columns, how_written
-from pages.your_data.declare.how_written import Taken
+from pages.your_data.declare import columns, file_format
+from pages.your_data.declare.file_format import Taken
 from privcov.core.words import percent, plain
 from privcov.measurements.clipping import share_out_of_bounds
 from privcov.tables.declaration.csv_file import MAX_BYTES, codes_of, read_public
@@ -87,7 +87,7 @@ def _public() -> None:
         if file is not None:
             try:
                 with st.spinner("Reading the file ..."):
-                    contents = how_written.read_upload(file)
+                    contents = file_format.read_upload(file)
                 if len(contents.raw) > MAX_BYTES:
                     contents.dialect = contents.dialect or Dialect()
                 _take(file.file_id, file.name, contents)
@@ -130,14 +130,14 @@ def _take(file_id: str, name: str, file: Taken) -> None:
     """Take a public file; ask for its format where it cannot be guessed; raise ValueError for its header."""
     if file.dialect is None and not file.workbook:
         with contextlib.suppress(ValueError):  # in none of the likely encodings
-            file.dialect = how_written.guessed(file.raw)
+            file.dialect = file_format.guessed(file.raw)
     header = file.header()
     upload = visitor_files.new(file_id, name, file.raw, file.workbook, file.sheets)
     upload.dialect, upload.header, upload.problem = file.dialect, header, file.problem
 
 
 def _ask(upload: Upload) -> None:
-    if how_written.ask(upload, f"upload-written-{upload.file_id}", rows=True):
+    if file_format.ask(upload, f"upload-written-{upload.file_id}", rows=True):
         if upload.ranged:  # the file was read differently before
             upload.typed = None
         upload.ranged, upload.left_out, upload.declared = {}, {}, None
@@ -267,7 +267,7 @@ def _use(upload: Upload) -> None:
         return
     if declaration != upload.declared:  # the slider for R belongs to the limits
         frame.change(lambda study: dataclasses.replace(study, bound=1.0))
-    strip.forget_bound()
+    study_form.forget_bound()
     upload.declared, upload.problem = declaration, ""
     names = set(table["column"][table["use"]])
     upload.from_file = sum(stays and name in names for name, stays in same.items())

@@ -10,14 +10,14 @@ import streamlit as st
 from pages.common import frame, show, visitor_files
 from pages.common.study import CSV
 from pages.your_data import example_table, state
-from pages.your_data.declare import choices, columns, drafts, how_written, practice, public_file
+from pages.your_data.declare import choices, columns, drafts, file_format, practice, public_file
 from pages.your_data.state import keep, keep_now, owner_session, practising
 from pages.your_data.wording import MISSING, MISSING_WHEN, SEARCHED, facts_in_words, text_table
 from privcov.core.words import percent
 from privcov.tables.declaration.declaration import Declaration, row_bound_fraction, row_bound_search
 from privcov.tables.declared_columns import LEAST_FRACTION
 from privcov.tables.readers.dialect import Dialect
-from privcov.tables.readers.facts import quote
+from privcov.tables.readers.table_files import quote
 
 ROWS_PUBLIC = {
     True: "Public: it may be known to everybody",
@@ -71,7 +71,7 @@ def _ask_format() -> None:
     """Show the question how the file is written, with the names of its columns and nothing else of it."""
     session = owner_session()
     show.tag("Unread", session.file_name)
-    if how_written.ask(session, f"own-written-{session.file_id}-{session.turn}", rows=False):
+    if file_format.ask(session, f"own-written-{session.file_id}-{session.turn}", rows=False):
         st.rerun()
 
 

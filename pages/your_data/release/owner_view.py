@@ -12,7 +12,7 @@ from pages.common.hosted import Hosted
 from pages.your_data.state import owner_session, rows
 from privcov.core.guarantees import Guarantee
 from privcov.plots.matrices import colour_limit, heatmap
-from privcov.steward.view import OwnerView, OwnerViewError, owner_look
+from privcov.steward.owner_view import OwnerView, OwnerViewError, owner_look
 from privcov.tables.declaration.declaration import PrivateFileError
 
 MARK = "not private: for the owner's eyes"

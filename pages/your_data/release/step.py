@@ -17,7 +17,7 @@ from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP, level_of,
 from privcov.core.words import to_powers
 from privcov.estimators.base import METHODS
 from privcov.ledger import Account, Entry, Ledger, LedgerError, cost_of
-from privcov.ledger.sums import unit_of
+from privcov.ledger.account import unit_of
 from privcov.releases.private import MeasurementError, release_private
 from privcov.releases.private_request import usual_request
 from privcov.tables.public_facts import PublicFacts

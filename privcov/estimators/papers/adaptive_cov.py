@@ -25,7 +25,7 @@ from privcov.measurements.eigenvalues import measure_trace
 from privcov.measurements.moment import ANCHOR_SQUARED, NoisyMoment, measure_moment, sensitivity
 from privcov.measurements.noise_constants import closed_form, monte_carlo
 from privcov.measurements.sparse_vector import measure_radius, measure_threshold
-from privcov.postprocess.joint import unpack
+from privcov.postprocess.moments import unpack
 from privcov.postprocess.spectrum import assemble, clip_box
 from privcov.tables.dataset import Dataset
 

@@ -13,7 +13,7 @@ from privcov.core.parameters import parameter
 from privcov.estimators.base import METHODS, Method, MethodInput, Outcome
 from privcov.measurements.eigenvalues import top
 from privcov.measurements.whitened import measure_whitened
-from privcov.postprocess.joint import unpack
+from privcov.postprocess.moments import unpack
 from privcov.postprocess.spectrum import clip_psd
 
 TAIL = 0.1  # expected number of Gaussian rows that the clip would shorten

@@ -14,7 +14,7 @@ from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodInput, Out
 from privcov.estimators.papers.separate_cov import PUBLISHED, SHARE
 from privcov.measurements.eigenvalues import measure_eigenvalues, top
 from privcov.measurements.exponential_vectors import measure_directions
-from privcov.postprocess.joint import unpack
+from privcov.postprocess.moments import unpack
 from privcov.postprocess.spectrum import assemble
 
 LARGEST = 256

@@ -19,7 +19,7 @@ from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodInput, Out
 from privcov.estimators.mechanisms import SOUND
 from privcov.measurements.moment import ANCHOR_SQUARED
 from privcov.measurements.output_noise import measure_map, unit_sensitivity
-from privcov.postprocess.joint import Moments
+from privcov.postprocess.moments import Moments
 from privcov.postprocess.smoothed import smoothed_lasso
 from privcov.postprocess.spectrum import clip_box, clip_psd
 from privcov.postprocess.threshold import cut_off_diagonal, universal_level

@@ -13,7 +13,7 @@ from privcov.core.parameters import parameter
 from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodCard, MethodInput, Outcome
 from privcov.measurements.eigenvalues import MeasuredValues, measure_eigenvalues, top
 from privcov.measurements.moment import ANCHOR_SQUARED, NoisyMoment, measure_moment, sensitivity
-from privcov.postprocess.joint import unpack
+from privcov.postprocess.moments import unpack
 from privcov.postprocess.spectrum import assemble
 from privcov.tables.dataset import Dataset
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess import threshold as cutting
-from privcov.postprocess.joint import Moments, unpack
+from privcov.postprocess.moments import Moments, unpack
 
 
 def unit_moments(matrix: np.ndarray, noisy_moment: NoisyMoment) -> Moments:

@@ -14,8 +14,8 @@ import numpy as np
 
 from privcov.tables.readers import FileFacts, Part, csv_rows, tables_of
 from privcov.tables.readers.dialect import DECLARE_ENCODING, SAVE_AGAIN, Dialect, header_to_utf8, to_utf8
-from privcov.tables.readers.facts import HeaderError, quote
 from privcov.tables.readers.numbers import floats_of, texts_of
+from privcov.tables.readers.table_files import HeaderError, quote
 
 if TYPE_CHECKING:
     import pandas as pd

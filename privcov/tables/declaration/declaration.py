@@ -30,9 +30,9 @@ from privcov.tables.readers import Dialect, Part, tables_of
 from privcov.tables.readers.blocks import ids_of, labels_of
 from privcov.tables.readers.coding import coded_table
 from privcov.tables.readers.dialect import dialect_from, to_utf8
-from privcov.tables.readers.facts import quote
 from privcov.tables.readers.kinds import CATEGORY, DATE, INTEGER, ISO, NUMBER, ORDINAL, YES_NO, Kind
 from privcov.tables.readers.numbers import floats_of
+from privcov.tables.readers.table_files import quote
 
 if TYPE_CHECKING:
     import pyarrow as pa

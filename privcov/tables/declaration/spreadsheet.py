@@ -18,9 +18,9 @@ from privcov.tables.declaration.declaration import Column
 from privcov.tables.declaration.typical_ranges import range_in
 from privcov.tables.public_facts import MAX_COLUMNS
 from privcov.tables.readers.dialect import proposed_separator
-from privcov.tables.readers.facts import quote
 from privcov.tables.readers.kinds import CATEGORY, DATE, INTEGER, KINDS, NUMBER, TRANSFORMS, YES_NO
 from privcov.tables.readers.numbers import number_of
+from privcov.tables.readers.table_files import quote
 
 HEADINGS = ("name", "low", "high", "typical", "kind", "why")
 FURTHER = ("levels", "codes")

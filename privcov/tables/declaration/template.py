@@ -11,8 +11,8 @@ from typing import Any
 from privcov.tables.declaration.csv_file import read_header
 from privcov.tables.declaration.declaration import FORMAT, Column
 from privcov.tables.readers.dialect import Dialect, proposed_separator
-from privcov.tables.readers.facts import quote
 from privcov.tables.readers.reading import describe, lines_to_header
+from privcov.tables.readers.table_files import quote
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ Every file becomes a table of Arrow (`csv_rows.tables`, `columnar.batches`), and
 
 from privcov.tables.readers.blocks import Block
 from privcov.tables.readers.dialect import Dialect
-from privcov.tables.readers.facts import FileFacts, Part, TableFileError, TableFiles
 from privcov.tables.readers.reading import as_csv, blocks_of, count_rows, describe, parts_of, says_how, tables_of
+from privcov.tables.readers.table_files import FileFacts, Part, TableFileError, TableFiles
 
 __all__ = [
     "Block",

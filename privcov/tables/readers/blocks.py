@@ -11,9 +11,9 @@ import numpy as np
 from privcov.tables.persons import id_text
 from privcov.tables.readers.coding import coded_column
 from privcov.tables.readers.dialect import Dialect
-from privcov.tables.readers.facts import TableFileError
 from privcov.tables.readers.kinds import Kind
 from privcov.tables.readers.numbers import floats_of, positions
+from privcov.tables.readers.table_files import TableFileError
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,9 +12,9 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from privcov.core import extras
-from privcov.tables.readers.facts import FileFacts, Part, TableFileError, quote
 from privcov.tables.readers.kinds import DATE, Kind
 from privcov.tables.readers.numbers import no_numbers, short_name
+from privcov.tables.readers.table_files import FileFacts, Part, TableFileError, quote
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privcov.tables.readers.dialect import DECLARE_ENCODING, DECLARE_MARKS, SAVE_AGAIN, SEPARATORS, Dialect
-from privcov.tables.readers.facts import FileFacts, HeaderError, TableFileError
 from privcov.tables.readers.numbers import number_of, texts_of
+from privcov.tables.readers.table_files import FileFacts, HeaderError, TableFileError
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -21,7 +21,7 @@ from xml.parsers import expat
 
 from privcov.core import extras
 from privcov.tables.readers.dialect import Dialect
-from privcov.tables.readers.facts import HeaderError, TableFileError
+from privcov.tables.readers.table_files import HeaderError, TableFileError
 
 ENDING = ".xlsx"
 MAX_BYTES = 200_000_000  # of the unpacked workbook: a small zip may hold far more

@@ -23,8 +23,8 @@ import numpy as np
 
 from privcov.core import checks
 from privcov.tables.persons import id_text
-from privcov.tables.readers.facts import quote
 from privcov.tables.readers.numbers import number_of
+from privcov.tables.readers.table_files import quote
 
 KindName = Literal["number", "integer", "yes-no", "ordinal", "category", "date"]
 Transform = Literal["log1p", "log", "sqrt"]

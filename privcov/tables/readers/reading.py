@@ -15,9 +15,9 @@ from privcov.core import checks, extras
 from privcov.tables.readers import columnar, csv_rows, excel
 from privcov.tables.readers.blocks import Block, StrangeCell, block_of
 from privcov.tables.readers.dialect import Dialect
-from privcov.tables.readers.facts import FileFacts, Part, TableFileError, TableFiles, quote, size_and_time
 from privcov.tables.readers.kinds import Kind
 from privcov.tables.readers.numbers import texts_of
+from privcov.tables.readers.table_files import FileFacts, Part, TableFileError, TableFiles, quote, size_and_time
 
 if TYPE_CHECKING:
     import pyarrow as pa

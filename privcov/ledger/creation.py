@@ -16,13 +16,13 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from privcov.core import places
+from privcov.core import paths
 from privcov.ledger.access import NAMES, LedgerError, make_key, unfinished
 from privcov.ledger.counter import sync_folder
 
 _LOCK, _MARK = ".beginning", b"beginning"
 _BUSY_SECONDS = 5.0
-ANEW = f"{places.command()} ledger begin-anew"
+ANEW = f"{paths.command()} ledger begin-anew"
 
 
 def beside(path: Path, end: str) -> Path:

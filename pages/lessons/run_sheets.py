@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from pages.lessons.catalogue import LESSONS, place
+from pages.lessons.catalogue import LESSONS
 from pages.lessons.lesson import Lesson, Screen, content
-from privcov.core import places
+from privcov.core import paths
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ SHEETS = {
 
 def link(base: str, number: int, value: Any = None) -> str:
     """Return the whole address of a lesson, at a value of its control, on the workbench or the files at ``base``."""
-    control, as_file = LESSONS[number].control, base == os.environ.get(places.LESSONS)
+    control, as_file = LESSONS[number].control, base == os.environ.get(paths.LESSONS)
     query = {"lesson": str(number)} if number != 1 and not as_file else {}
     if value is not None and value != control.start:
         query["lever"] = str(value)
@@ -71,5 +71,5 @@ def is_local(address: str) -> bool:
 
 
 def title(number: int) -> str:
-    """Return the title of a lesson with its place on the screen."""
-    return f"{place(number)}. {LESSONS[number].title}"
+    """Return the title of a lesson with its number."""
+    return f"{number}. {LESSONS[number].title}"

@@ -12,7 +12,7 @@ from itertools import islice
 
 import streamlit as st
 
-from pages.common import hosted, room, show, visitor_files
+from pages.common import hosted, memory, show, visitor_files
 from pages.common.visitor_files import TableForm
 from privcov.tables.declaration.csv_file import MAX_HEADER_BYTES, read_header
 from privcov.tables.readers import as_csv, columnar, excel, says_how
@@ -25,7 +25,7 @@ from privcov.tables.readers.dialect import (
     proposed_separator,
     to_utf8,
 )
-from privcov.tables.readers.facts import HeaderError
+from privcov.tables.readers.table_files import HeaderError
 
 _NAMES = {"utf-8": "UTF-8", "utf-16": "UTF-16", "latin-1": "Latin-1", "cp1252": "Windows (cp1252)"}
 _DECIMALS = {",": "1,5 (decimal comma)", ".": "1.5 (decimal point)"}
@@ -75,7 +75,7 @@ def read_upload(file) -> Taken:
         raise ValueError(f"The file has {file.size / 1e6:,.1f} MB and this server takes {most} MB.")
     if file.name.lower().endswith(columnar.ENDING) and hosted.is_reachable():
         raise ValueError("This server takes no Parquet: a small file can unpack to more than it has. Save it as CSV.")
-    visitor_files.wait_for_room(room.MAX_CELLS if says_how(file.name) else file.size)  # a workbook is packed
+    visitor_files.wait_for_room(memory.MAX_CELLS if says_how(file.name) else file.size)  # a workbook is packed
     raw = file.getvalue()
     if file.name.lower().endswith(excel.ENDING):
         sheets = tuple(excel.sheets_of(raw, file.name))
