@@ -42,7 +42,9 @@ with show.problems():
     # After the first picture: the browser draws it while the noise is calibrated, which loads scipy on first use.
     rel = cached.release(demo, method="gaussian-cov")
     with answers:
-        fields.answers_of(rel, demo.epsilon, error(rel, data, relative=True), "sample", fields.THIS_RELEASE)
+        fields.show_error_and_attacker(
+            rel, demo.epsilon, error(rel, data, relative=True), "sample", fields.THIS_RELEASE
+        )
     with right:
         st.markdown("**Released**")
         arguments = (rel.matrix, data.columns, limit, palette)

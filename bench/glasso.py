@@ -29,7 +29,7 @@ from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP
 from privcov.core.parameters import build
 from privcov.data_sources.base import SOURCES, make_dataset
-from privcov.postprocess.fit import Fit
+from privcov.postprocess.fit import PathPoint
 from privcov.postprocess.glasso import lambda_max, solve, solve_path, warm_up
 from privcov.postprocess.spectrum import clip_psd
 
@@ -127,7 +127,7 @@ def charge(tally: Tally, who: str, s: np.ndarray, lams: np.ndarray, limits: list
 
 def compare(
     tally: Tally, s: np.ndarray, lams: np.ndarray, peers: tuple[str, ...] = tuple(PEERS), every: int = 1, times: int = 3
-) -> list[Fit]:
+) -> list[PathPoint]:
     """One path: ours (median of several), then the peers on one lambda in ``every``. Returns our fits."""
     taken = []
     for _ in range(times):
@@ -189,7 +189,7 @@ SINGLES = (("up to 5 %", 0.05, 10, 25), ("up to 35 %", 0.35, 3, 6))  # densities
 
 @cache
 @quiet()
-def whole(paths: Paths) -> tuple[Tally, list[Fit]]:
+def whole(paths: Paths) -> tuple[Tally, list[PathPoint]]:
     """Whole paths, from the largest penalty down."""
     tally, fits, times = Tally(), [], 5 if paths.d < 200 else 3
     for s in [matrix(m, paths.d, e, 0) for m in paths.models for e in paths.levels]:
@@ -199,7 +199,7 @@ def whole(paths: Paths) -> tuple[Tally, list[Fit]]:
 
 @cache
 @quiet()
-def one_lambda(density: float) -> tuple[Tally, list[Fit]]:
+def one_lambda(density: float) -> tuple[Tally, list[PathPoint]]:
     """One penalty at d = 500, from cold."""
     tally, fits = Tally(), []
     for s in [matrix(model, 500, epsilon, 0) for model in MODELS for epsilon in (2.0, None)]:
@@ -209,7 +209,7 @@ def one_lambda(density: float) -> tuple[Tally, list[Fit]]:
 
 @cache
 @quiet()
-def two_threads() -> tuple[str, list[Fit]]:
+def two_threads() -> tuple[str, list[PathPoint]]:
     """3 levels x 50 replicates x 20 penalties at d = 20 on two threads and on one, in turns."""
     given = [matrix(MODELS[0], 20, e, r) for e in (1.0, 2.0, None) for r in range(50)]
     taken: dict[int, list[float]] = {1: [], 2: []}
@@ -236,7 +236,7 @@ def failures() -> str:
     )
 
 
-def raw() -> list[Fit]:
+def raw() -> list[PathPoint]:
     """Paths of the indefinite matrices themselves, both treatments of the diagonal."""
     return [
         fit

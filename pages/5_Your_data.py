@@ -21,7 +21,7 @@ show_form("own")
 st.title("Your data")
 st.caption(f"One confidential table, one noisy {term('measurement')}, and every answer from that {term('release')}.")
 
-door = address.bound(
+door = address.bind_widget(
     st.segmented_control,
     "What to do",
     list(DOORS),

@@ -11,7 +11,7 @@ import streamlit as st
 import privcov
 from pages.common import address, frame, glossary, show, study_form
 from pages.common.study import Study
-from privcov.core.parameters import Spec
+from privcov.core.parameters import ParameterSpec
 from privcov.core.words import plain
 from privcov.estimators.base import MethodCard
 
@@ -30,7 +30,7 @@ def study_for(card: MethodCard, study: Study) -> Study:
     return dataclasses.replace(base, kind=kind)
 
 
-def span(spec: Spec) -> str:
+def span(spec: ParameterSpec) -> str:
     """Return the values that a parameter may take, in words."""
     if spec.choices:
         return ", ".join(map(str, spec.choices))
@@ -40,7 +40,7 @@ def span(spec: Spec) -> str:
     return f"{ends[0]} to {ends[1]}" + (f" {spec.unit}" if spec.unit else "")
 
 
-def settings(specs: tuple[Spec, ...]) -> pd.DataFrame:
+def settings(specs: tuple[ParameterSpec, ...]) -> pd.DataFrame:
     """Return the parameters of a method as a table."""
     return pd.DataFrame(
         [
@@ -98,10 +98,10 @@ def gallery(study: Study) -> None:
     families = list(dict.fromkeys(c.family for c in sorted(cards, key=lambda c: c.standing == "reference")))
     kinds = {g.kind: g.name for c in cards for g in c.guarantees}
     left, right = st.columns([3, 2])
-    family = address.bound(
+    family = address.bind_widget(
         left.pills, "Family", [ANY, *families], name="show.family", default=ANY, required=True, key="methods-family"
     )
-    kind = address.bound(
+    kind = address.bind_widget(
         right.segmented_control,
         "Guarantee",
         [ANY, *kinds],

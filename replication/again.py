@@ -43,7 +43,7 @@ def check(
     workers: int | None = None,
 ) -> list[Again]:
     """Recompute random stored cells and compare."""
-    checks.whole("cells", cells, 1, 10_000)
+    checks.integer("cells", cells, 1, 10_000)
     folder = paths.results("reproduced") if folder is None else folder
     known = [(step, _cells(step, folder)) for step in steps(keys, "full")]
     known = [(step, rows) for step, rows in known if len(rows)]

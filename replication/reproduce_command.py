@@ -39,9 +39,9 @@ def _reproduce(options: argparse.Namespace) -> None:
     from replication import reproduce
 
     if options.workers is not None:
-        checks.whole("--workers", options.workers, 1, 1024)
+        checks.integer("--workers", options.workers, 1, 1024)
     if options.seed is not None:
-        checks.whole("--seed", options.seed, 0, 2**63 - 1)
+        checks.integer("--seed", options.seed, 0, 2**63 - 1)
     if options.check:
         _check(options)
         return

@@ -23,7 +23,7 @@ from privcov.measurements.clipping import row_norms
 from privcov.measurements.moment import clipped_moment
 from privcov.measurements.noise import NoiseDistribution
 from privcov.metrics.errors import matrix_norm
-from privcov.metrics.graphs import solved
+from privcov.metrics.graphs import solve_precision
 from privcov.postprocess.admm import published_admm
 from privcov.postprocess.feasibility import Infeasible
 from privcov.postprocess.glasso import solve
@@ -85,7 +85,7 @@ def lasso(methods: tuple[str, ...], r: str, seed: int, replicate: int) -> list[N
     s, pure = clipped_moment(data, n_anchors=0), methods == PURE
     n, d = data.n, data.d
     lam = penalty(s, n)
-    base = solved(s, lam, penalise_diagonal=True)
+    base = solve_precision(s, lam, penalise_diagonal=True)
     numbers = []
     for method in methods:
         rng = stream(seed, "published", 3, method, pure, r, replicate)

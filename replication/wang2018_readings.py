@@ -17,7 +17,7 @@ from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.measurements.clipping import row_norms
 from privcov.measurements.moment import clipped_moment
 from privcov.metrics.errors import matrix_norm
-from privcov.metrics.graphs import solved
+from privcov.metrics.graphs import solve_precision
 from privcov.postprocess.feasibility import Infeasible
 from privcov.postprocess.glasso import solve
 from replication import wang2018
@@ -42,7 +42,7 @@ def search(d: str, factor: str, r: str, seed: int, replicate: int) -> list[Numbe
     s, numbers = clipped_moment(data, n_anchors=0), []
     for times in PENALTIES:
         lam = float(times) * penalty(s, data.n)
-        base = solved(s, lam, penalise_diagonal=True)
+        base = solve_precision(s, lam, penalise_diagonal=True)
         for method, pure in METHODS:
             rng = stream(seed, "published", 3, "search", method, pure, d, factor, r, replicate)
             state = rng.bit_generator.state

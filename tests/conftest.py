@@ -96,4 +96,4 @@ def _no_room_is_held():
     """A run of a page gives its room back as its thread ends; the thread of the tests does not end."""
     yield
     if (held := sys.modules.get("pages.common.memory")) is not None:
-        held.ROOM.leave()
+        held.CELL_BUDGET.leave()

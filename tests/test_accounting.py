@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privcov.attacks.bounds import allowed_difference
-from privcov.attacks.disclosure import power
+from privcov.attacks.disclosure import true_positive_rate
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, Event, GaussianDP, NoPrivacy, PureDP, ZCDP
 
@@ -189,7 +189,7 @@ def test_examples_of_the_reference():
             assert round(exact / accounting.classical_gaussian_scale(epsilon, delta, 1.0), 2) == ratio
     # "k=140, (1, 1e-5) Gaussian is really epsilon 863", not 140.
     mu = accounting.mu_of(ApproxDP(1.0, 1e-5))
-    assert round(accounting.epsilon_of_gaussian(1e-5, accounting.group(GaussianDP(mu), 140).mu)) == 863
+    assert round(accounting.epsilon_of_gaussian(1e-5, accounting.group_privacy(GaussianDP(mu), 140).mu)) == 863
 
 
 EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
@@ -246,15 +246,15 @@ def test_tight_zcdp_is_a_true_statement(rho, delta):
 
 
 def test_groups_of_rows():
-    assert accounting.group(PureDP(0.5), 3) == PureDP(1.5)
-    assert accounting.group(ZCDP(0.5), 3) == ZCDP(4.5)
-    assert accounting.group(GaussianDP(0.5), 3) == GaussianDP(1.5)
+    assert accounting.group_privacy(PureDP(0.5), 3) == PureDP(1.5)
+    assert accounting.group_privacy(ZCDP(0.5), 3) == ZCDP(4.5)
+    assert accounting.group_privacy(GaussianDP(0.5), 3) == GaussianDP(1.5)
     for guarantee in (PureDP(0.3), ZCDP(0.3), ApproxDP(0.3, 1e-6), NoPrivacy()):
-        assert accounting.group(guarantee, 1) == guarantee
+        assert accounting.group_privacy(guarantee, 1) == guarantee
     with pytest.raises(TypeError):
-        accounting.group(NoPrivacy(), 2)
+        accounting.group_privacy(NoPrivacy(), 2)
     with pytest.raises(ValueError, match="k must be"):
-        accounting.group(PureDP(1.0), 0)
+        accounting.group_privacy(PureDP(1.0), 0)
 
 
 @many
@@ -262,7 +262,7 @@ def test_groups_of_rows():
 def test_group_of_a_pair_is_the_geometric_sum(epsilon, delta, k):
     # Going over one row at a time: delta_k = delta (1 + e^eps + ... + e^((k-1) eps)).
     exact = mpmath.mpf(delta) * sum(mpmath.exp(i * mpmath.mpf(epsilon)) for i in range(k))
-    ours = accounting.group(ApproxDP(epsilon, delta), k)
+    ours = accounting.group_privacy(ApproxDP(epsilon, delta), k)
     assert exact <= ours.delta <= exact * (1 + 1e-10)
     assert Fraction(ours.epsilon) >= k * Fraction(epsilon)
     # The pair knows less than the mechanism: through the exact curve the group is never worse.
@@ -272,15 +272,15 @@ def test_group_of_a_pair_is_the_geometric_sum(epsilon, delta, k):
 
 def test_a_group_without_a_guarantee_says_so():
     with pytest.raises(ValueError, match="k=140"):
-        accounting.group(ApproxDP(1.0, 1e-5), 140)
+        accounting.group_privacy(ApproxDP(1.0, 1e-5), 140)
 
 
 @many
 @given(value=st.floats(1e-6, 1e3), k=st.integers(1, 1000))
 def test_groups_never_round_down(value, k):
-    assert Fraction(accounting.group(PureDP(value), k).epsilon) >= k * Fraction(value)
-    assert Fraction(accounting.group(ZCDP(value), k).rho) >= k * k * Fraction(value)
-    assert Fraction(accounting.group(GaussianDP(value), k).mu) >= k * Fraction(value)
+    assert Fraction(accounting.group_privacy(PureDP(value), k).epsilon) >= k * Fraction(value)
+    assert Fraction(accounting.group_privacy(ZCDP(value), k).rho) >= k * k * Fraction(value)
+    assert Fraction(accounting.group_privacy(GaussianDP(value), k).mu) >= k * Fraction(value)
 
 
 # --- splitting ----------------------------------------------------------------------------------------------
@@ -495,7 +495,7 @@ def test_attacker_of_zcdp_lies_between_gaussian_noise_and_pinsker(rho):
     assert found < pairs or rho > 1.3
     assert 2 * found - 1 == pytest.approx(allowed_difference(ZCDP(rho)), abs=1e-12)
     alarm = np.linspace(0, 1, 2001)
-    assert (power(ZCDP(rho), alarm) - alarm).max() <= 2 * found - 1 + 0.01
+    assert (true_positive_rate(ZCDP(rho), alarm) - alarm).max() <= 2 * found - 1 + 0.01
 
 
 def test_attacker_on_a_pair_attains_kairouz_oh_viswanath():

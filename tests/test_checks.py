@@ -36,12 +36,12 @@ def test_edges_belong_or_not():
 
 
 def test_whole_numbers_keep_every_digit():
-    assert checks.whole("seed", 2**60 + 1, 0) == 2**60 + 1
-    assert checks.whole("k", 3.0, 1, 3) == 3
-    assert type(checks.whole("k", np.int64(3), 1)) is int
+    assert checks.integer("seed", 2**60 + 1, 0) == 2**60 + 1
+    assert checks.integer("k", 3.0, 1, 3) == 3
+    assert type(checks.integer("k", np.int64(3), 1)) is int
     for bad, low, high in ((2.5, 0, None), (-1, 0, None), (4, 0, 3)):
         with pytest.raises(ValueError, match=r"^k must be"):
-            checks.whole("k", bad, low, high)
+            checks.integer("k", bad, low, high)
 
 
 def test_the_remedy_ends_the_sentence():

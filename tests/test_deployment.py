@@ -22,7 +22,7 @@ from streamlit.testing.v1 import AppTest
 from pages.common import hosted, visitor_files
 from pages.your_data import state
 from pages.your_data.declare import practice
-from pages.your_data.declare.file_format import Taken
+from pages.your_data.declare.file_format import UploadedTable
 from tests.patience import patient
 from tests.serving import free_port
 
@@ -175,14 +175,14 @@ def test_no_step_is_reached_by_another_way(step, monkeypatch, ledger):
     [
         state.open_ledger,
         state.rows,
-        lambda: state.keep_file("f", "table.csv", Taken(b"a\n1\n")),
+        lambda: state.keep_file("f", "table.csv", UploadedTable(b"a\n1\n")),
         lambda: practice._take(lambda declared: None),
     ],
     ids=["ledger", "rows", "hold", "practice"],
 )
 def test_the_functions_refuse_and_not_only_the_page(touch, monkeypatch, ledger):
     monkeypatch.setenv(hosted.HOSTED, "1")
-    with pytest.raises(hosted.Hosted, match="other machines"):
+    with pytest.raises(hosted.HostedError, match="other machines"):
         touch()
     assert not ledger.exists()
 

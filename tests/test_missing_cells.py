@@ -13,7 +13,7 @@ import pytest
 from privcov import Ledger, PrivateDataset, Release, ZCDP, release_private
 from privcov.bundle.inputs import facts_of
 from privcov.cli.entry import main
-from privcov.steward.owner_view import owner_look
+from privcov.steward.owner_view import compute_owner_view
 from privcov.tables.declaration.declaration import Column, Declaration
 
 ROOT = Path(__file__).parents[1]
@@ -100,7 +100,7 @@ def test_memory_and_a_file_are_one_table_to_the_ledger(tmp_path):
 
 def test_the_owner_sees_the_rows_that_have_both():
     x = holed()
-    look = owner_look(SOME.on_rows(x, None), ZCDP(1e6), np.random.default_rng(0))
+    look = compute_owner_view(SOME.on_rows(x, None), ZCDP(1e6), np.random.default_rng(0))
     for i, j in ((0, 1), (0, 2), (1, 2)):
         assert look.raw[i, j] == pytest.approx(pairwise(x, i, j), abs=1e-3)
         assert look.draw[i, j] == pytest.approx(look.clipped[i, j], abs=1e-3)

@@ -24,7 +24,7 @@ DOORS = {
     "reference": lambda: errors.reference_matrix(PRIVATE, "covariance", "sample"),
     "truth": lambda: errors.reference_matrix(PRIVATE, "covariance", "truth"),
     "without noise": lambda: errors.without_noise(RELEASE, PRIVATE),
-    "answers to beat": lambda: errors.answers_to_beat(PRIVATE, "covariance"),
+    "answers to beat": lambda: errors.baseline_errors(PRIVATE, "covariance"),
     "graph recovery": lambda: privcov.graph_recovery(RELEASE, PRIVATE),
     "graph without noise": lambda: graphs.without_noise_at(RELEASE, PRIVATE, 0.1),
     "reference graph": lambda: graphs.reference_graph(PRIVATE),

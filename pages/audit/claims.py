@@ -41,11 +41,11 @@ def section(study: Study) -> None:
     st.markdown("Each line computes the exact privacy curve of a printed calibration.")
     with st.container(border=True):
         one, two, three, four = st.columns(4)
-        epsilon = address.bound(
+        epsilon = address.bind_widget(
             one.number_input, "Epsilon", 0.01, 50.0, name="claims.epsilon", default=1.0, step=0.1, format="%g",
             key="claims-epsilon",
         )  # fmt: skip
-        delta = address.bound(
+        delta = address.bind_widget(
             two.select_slider,
             "Delta",
             [1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.02, 0.05],
@@ -55,11 +55,11 @@ def section(study: Study) -> None:
             key="claims-delta",
         )
         ends("stronger claim", "weaker claim", two)
-        n = address.bound(
+        n = address.bind_widget(
             three.number_input, "Rows n", 10, 1_000_000, name="claims.n", default=1000, step=100, key="claims-n"
         )
-        d = address.bound(four.number_input, "Columns d", 2, 200, name="claims.d", default=20, key="claims-d")
-        verdicts = address.bound(
+        d = address.bind_widget(four.number_input, "Columns d", 2, 200, name="claims.d", default=20, key="claims-d")
+        verdicts = address.bind_widget(
             st.pills, "Verdict", catalogue.VERDICTS, name="claims.verdict", default=[], selection_mode="multi",
             key="claims-verdict", help="None chosen: all.",
         )  # fmt: skip

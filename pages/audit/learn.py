@@ -34,12 +34,12 @@ def section(study: Study) -> None:
     st.markdown("The most an attacker can learn who knows the method and **every row but yours**.")
     with st.container(border=True):
         first, second, third, fourth = st.columns([6, 2, 3, 3], vertical_alignment="bottom")
-        kind = address.bound(
+        kind = address.bind_widget(
             first.segmented_control, "Guarantee", list(_KINDS), name="learn.kind", default=study.kind, required=True,
             format_func=_KINDS.get, key="learn-kind",
         )  # fmt: skip
         level_name = _LEVEL_NAMES[kind]
-        value = address.bound(
+        value = address.bind_widget(
             second.number_input,
             level_name.capitalize(),
             _LOW,
@@ -52,18 +52,22 @@ def section(study: Study) -> None:
         )
         delta = 1e-5
         if kind == "approx":
-            delta = address.bound(
+            delta = address.bind_widget(
                 third.select_slider, "Delta", [1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1], name="learn.delta",
                 default=1e-5, format_func=powers, key="learn-delta",
             )  # fmt: skip
             ends("stronger privacy", "weaker privacy", third)
-        belief = address.bound(
+        belief = address.bind_widget(
             fourth.slider, "Belief before the release, %", 0.1, 99.9, name="learn.prior", default=10.0,
             key="learn-prior", format="%.1f",
         )  # fmt: skip
         prior = belief / 100
         ends("small suspicion", "nearly certain", fourth)
-    claims: dict[str, Callable[[float], disclosure.Claim]] = {"pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP}
+    claims: dict[str, Callable[[float], disclosure.BoundedGuarantee]] = {
+        "pure": PureDP,
+        "zcdp": ZCDP,
+        "gdp": GaussianDP,
+    }
     claim = ApproxDP(value, delta) if kind == "approx" else claims[kind](value)
     palette = frame.palette()
     show.tag("Simulated", f"{claim}; computed from the trade-off curve, no data are used")

@@ -11,7 +11,7 @@ from pages.common.fields import ends
 from pages.common.jobs import AUDITS, Job, Jobs, Steps, status
 from pages.common.study import Study
 from privcov.attacks import live_audit
-from privcov.attacks.bounds import ERROR, reach
+from privcov.attacks.bounds import ERROR, detection_limit
 from privcov.attacks.faults import FAULTS
 from privcov.attacks.live_audit import Audit, AuditSettings
 from privcov.attacks.mechanisms import GROUPS, RHO, AuditedMechanism, find, mechanisms
@@ -24,7 +24,7 @@ from privcov.plots import audit as pictures
 
 JOBS = Jobs("audits", AUDITS, capacity=12)
 _ASKED = ("group", "mechanism", "d", "pair", "epsilon", "delta", "rho", "draws", "seed", "bits", "asked")
-KEEPS = tuple(f"live.{name}" for name in _ASKED)
+SETTING_NAMES = tuple(f"live.{name}" for name in _ASKED)
 _DRAWS = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 400_000)
 _FIRST = "wishart-pure:as-published:pure"
 _WAIT = 5.0  # seconds for which a click waits before progress is shown
@@ -59,12 +59,12 @@ def section(study: Study) -> None:
 def _choose_mechanism(box) -> str:
     with box:
         first, second = st.columns([3, 2], vertical_alignment="bottom")
-    group = address.bound(
+    group = address.bind_widget(
         first.segmented_control, "What is audited", GROUPS, name="live.group", default=GROUPS[0], required=True,
         key="audit-group", width="stretch", clears=("live.mechanism", "live.pair"),
     )  # fmt: skip
     labels = {m.key: m.label for m in mechanisms() if m.group == group}
-    return address.bound(
+    return address.bind_widget(
         second.selectbox, "Mechanism", list(labels), name="live.mechanism", default=next(iter(labels)),
         key=f"audit-mechanism-{group}", format_func=labels.get, clears=("live.pair",),
     )  # fmt: skip
@@ -73,12 +73,12 @@ def _choose_mechanism(box) -> str:
 def _controls(key: str) -> AuditSettings:
     mechanism = find(key)
     one, two, three, four = st.columns([3, 5, 2, 3], vertical_alignment="bottom")
-    d = address.bound(
+    d = address.bind_widget(
         one.segmented_control, "Columns d", [1, 2, 3], name="live.d", default=2, required=True, key="audit-d",
         clears=("live.pair",),
     )  # fmt: skip
     labels = {p.key: p.label for p in catalogue(d, mechanism.hidden_n)}
-    pair = address.bound(
+    pair = address.bind_widget(
         two.selectbox,
         "The person's row in the two tables",
         list(labels),
@@ -90,17 +90,17 @@ def _controls(key: str) -> AuditSettings:
     )
     epsilon, rho, delta = 1.0, RHO, 1e-3
     if mechanism.kind == "zcdp":
-        rho = address.bound(
+        rho = address.bind_widget(
             three.number_input, "Rho", 0.001, 8.0, name="live.rho", default=RHO, step=0.1, format="%g",
             key="audit-rho",
         )  # fmt: skip
     else:
-        epsilon = address.bound(
+        epsilon = address.bind_widget(
             three.number_input, "Epsilon", 0.05, 8.0, name="live.epsilon", default=1.0, step=0.25, format="%g",
             key="audit-epsilon",
         )  # fmt: skip
     if mechanism.kind == "approx":
-        delta = address.bound(
+        delta = address.bind_widget(
             four.select_slider,
             "Delta",
             [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.1],
@@ -116,7 +116,7 @@ def _controls(key: str) -> AuditSettings:
         four.metric("Delta", "any", help="A zCDP claim holds at every delta.")
     more = st.expander("Advanced")
     five, six = more.columns([4, 2], vertical_alignment="bottom")
-    draws = address.bound(
+    draws = address.bind_widget(
         five.select_slider,
         "Draws of either table",
         _DRAWS,
@@ -126,11 +126,11 @@ def _controls(key: str) -> AuditSettings:
         key=f"audit-draws-{mechanism.usual_draws}",
     )
     ends("sooner done", "finds smaller faults", five)
-    seed = address.bound(
+    seed = address.bind_widget(
         six.number_input, "Seed", 0, 10**6, name="live.seed", default=1, key="audit-seed",
         help="Private releases have none: their noise comes from the operating system.",
     )  # fmt: skip
-    bits = not mechanism.exact and address.bound(
+    bits = not mechanism.exact and address.bind_widget(
         more.toggle,
         "Look at the last bits too",
         name="live.bits",
@@ -286,7 +286,7 @@ def _explained(settings: AuditSettings) -> None:
 
 
 def _show_reach(settings: AuditSettings, draws: int) -> None:
-    can = reach(settings.claim, draws)
+    can = detection_limit(settings.claim, draws)
     name = "rho" if isinstance(settings.claim, ZCDP) else "epsilon"
     if math.isfinite(can.factor):
         st.markdown(

@@ -103,7 +103,7 @@ def code_of(kind: str, args: tuple, default: object, more: dict) -> Code:
     return one_of(args[0])
 
 
-def bound(
+def bind_widget(
     make: Callable,
     label: str,
     *args: object,

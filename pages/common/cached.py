@@ -35,7 +35,7 @@ WIDE = 300  # columns from which some methods take longer than a second
 T = TypeVar("T")
 
 
-class ByBytes:
+class ByteLimitedCache:
     """Cache that all visits share, keyed by configuration; a full cache drops the least recently used value."""
 
     def __init__(self, limit: int) -> None:
@@ -76,7 +76,7 @@ def bytes_of(value: object) -> int:
     return len(rest) + sum(array.raw().nbytes for array in arrays)
 
 
-SHARED = ByBytes(512_000_000)  # rows, releases and pictures of all visits together
+SHARED = ByteLimitedCache(512_000_000)  # rows, releases and pictures of all visits together
 
 
 def in_session(study: Study, default_source: str = DEFAULT_SOURCE) -> bool:
@@ -107,7 +107,7 @@ def dataset(study: Study, default_source: str = DEFAULT_SOURCE) -> Dataset:
 
 def _enter(n: int, d: int) -> None:
     """Wait until a table and the matrices of its columns fit into memory beside those of other visits."""
-    memory.ROOM.enter(n * d + MATRICES * d * d, lambda: st.session_state.get("visit"))
+    memory.CELL_BUDGET.enter(n * d + MATRICES * d * d, lambda: st.session_state.get("visit"))
 
 
 def _rows(key: str, data: tuple, seed: int) -> Dataset:

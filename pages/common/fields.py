@@ -16,7 +16,7 @@ import streamlit as st
 from pages.common import cached, frame, show
 from pages.common.study import Study
 from privcov.core.guarantees import Guarantee
-from privcov.core.parameters import Spec
+from privcov.core.parameters import ParameterSpec
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
 from privcov.releases.release import Release
@@ -63,7 +63,7 @@ def of_study(
     make(label, *args, key=key, on_change=changed, **as_default(make.__name__, args, value), **more)
 
 
-def of_parameter(spec: Spec, part: str, study: Study, *, owner: str) -> None:
+def of_parameter(spec: ParameterSpec, part: str, study: Study, *, owner: str) -> None:
     """Show one parameter of a method or a source, whose key is ``owner``, from "data" or "options" of the study."""
     if not is_shown(spec, part, study, owner=owner):
         return
@@ -102,7 +102,7 @@ def of_parameter(spec: Spec, part: str, study: Study, *, owner: str) -> None:
         ends(*spec.ends)
 
 
-def is_shown(spec: Spec, part: str, study: Study, *, owner: str) -> bool:
+def is_shown(spec: ParameterSpec, part: str, study: Study, *, owner: str) -> bool:
     """Return whether the form shows the parameter at the other values of the study."""
     card = (SOURCES if part == "data" else METHODS).get(owner)
     values = {s.name: s.default for s in card.parameters} | dict(getattr(study, part))
@@ -141,7 +141,7 @@ def attacker(guarantee: Guarantee, label: str = "Attacker, any method") -> None:
     show.attacker_line(cached.attacker_success(guarantee), frame.palette(), label, most=True)
 
 
-def answers_of(rel: Release, level: float, wrong: float | None, against: str, label: str) -> None:
+def show_error_and_attacker(rel: Release, level: float, wrong: float | None, against: str, label: str) -> None:
     """Show the error of the current release, and the best attacker's chance.
 
     ``level``: the slider's level, as `follow.js` compares it; ``label``: the attacker's; the tooltip has the bound for
@@ -150,4 +150,4 @@ def answers_of(rel: Release, level: float, wrong: float | None, against: str, la
     hint = ""
     if rel.given is not None:
         hint = f"Any method under {rel.guarantee}: {show.chance(cached.attacker_success(rel.guarantee), most=True)}."
-    show.answers(f"{level:g}", wrong, against, rel.attacker_success, frame.palette(), hint, label)
+    show.error_and_attacker(f"{level:g}", wrong, against, rel.attacker_success, frame.palette(), hint, label)

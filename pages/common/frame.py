@@ -131,7 +131,7 @@ def _load_ahead() -> None:
 def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
     """Set up the page and return the current study; called first, with the settings it ``keeps`` in its address."""
     begun = time.monotonic()
-    memory.ROOM.leave()
+    memory.CELL_BUDGET.leave()
     # Before anything is sent to the browser. A run that was overtaken while it waited ends where it reads the session.
     _QUEUE.take(st.session_state.setdefault("visit", uuid.uuid4().hex), lambda: "visit" in st.session_state)
     st.set_page_config(page_title=f"{title} - PrivCov", page_icon=ICON, layout="wide")

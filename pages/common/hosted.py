@@ -22,7 +22,7 @@ _OF_A_PROXY = ("forwarded", "via", "x-real-ip")
 _NAMES_THE_SERVER = ("Host", "Origin")
 
 
-class Hosted(ValueError):
+class HostedError(ValueError):
     """Error: the server refuses this, because others can reach it; one sentence with the remedy."""
 
 
@@ -67,9 +67,9 @@ def refusal() -> str:
 
 
 def guard() -> None:
-    """Raise `Hosted` where a private file or the ledger would be touched and must not be."""
+    """Raise `HostedError` where a private file or the ledger would be touched and must not be."""
     if reason := refusal():
-        raise Hosted(reason)
+        raise HostedError(reason)
 
 
 def loopback(address: str | None) -> bool:

@@ -11,7 +11,7 @@ PATIENCE = 60.0  # seconds that a table waits
 STEP = 0.05  # seconds between two looks at who is left
 
 
-class Room:
+class CellBudget:
     """The cells of every run; a run leaves when its thread has ended, or begins another run."""
 
     def __init__(self, most: int = MAX_CELLS, patience: float = PATIENCE) -> None:
@@ -47,4 +47,4 @@ class Room:
         return sum(cells for run, cells in self._held.items() if run is not me)
 
 
-ROOM = Room()
+CELL_BUDGET = CellBudget()

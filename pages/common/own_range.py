@@ -11,7 +11,7 @@ from pages.common import visitor_files
 from privcov.tables.dataset import Dataset
 
 if TYPE_CHECKING:
-    from privcov.bundle.summary import Front
+    from privcov.bundle.summary import ReportSummary
 
 IF_PUBLIC = "Bounds from this file give no guarantee: the chance of an attacker assumes public bounds."
 
@@ -45,7 +45,7 @@ def warn(data: Dataset | None) -> None:
         )
 
 
-def with_warning(front: Front, words: str) -> Front:
+def with_warning(front: ReportSummary, words: str) -> ReportSummary:
     """Return the first side of a report with the sentence among its assumptions, and what it means for its risk.
 
     ``words`` is that of `sentence`, from when the page was drawn: a report is made on click, outside the visit.

@@ -36,7 +36,7 @@ _MADE = secrets.token_hex(BYTES)
 _ENTRY, _OPENED, _PROBLEM = "token-entry", "token-opened", "token-problem"
 
 
-class Locked(ValueError):
+class TokenRequiredError(ValueError):
     """Error: the visit has not entered the token; one sentence with the remedy."""
 
 
@@ -100,10 +100,12 @@ def is_open() -> bool:
 
 
 def guard() -> None:
-    """Raise `hosted.Hosted` or `Locked` where a private file or the ledger would be touched and must not be."""
+    """Raise `HostedError` or `TokenRequiredError` where a private file or the ledger must not be touched."""
     hosted.guard()
     if not is_open():
-        raise Locked('This visit has not entered the token of this server. Open "Your data" and enter it there.')
+        raise TokenRequiredError(
+            'This visit has not entered the token of this server. Open "Your data" and enter it there.'
+        )
 
 
 def ask() -> None:

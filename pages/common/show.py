@@ -15,7 +15,7 @@ import streamlit as st
 from privcov.bundle.safe import cells
 from privcov.core import words
 from privcov.core.words import plain, to_powers
-from privcov.metrics.errors import working
+from privcov.metrics.errors import to_working_units
 from privcov.plots.look import Picture
 from privcov.plots.matrices import Still, marks
 from privcov.plots.palette import Palette, wash
@@ -112,7 +112,7 @@ def released_matrix(rel: Release, how: str) -> np.ndarray:
     """Return the matrix of a release as correlations, in its own units or, by default, in working units."""
     if how == CORRELATIONS:
         return matrix_of(rel, "correlation")
-    return rel.matrix if how == COVARIANCES else working(rel.matrix, rel.scale, rel.target)
+    return rel.matrix if how == COVARIANCES else to_working_units(rel.matrix, rel.scale, rel.target)
 
 
 ATTACKER = "Attacker's best chance"
@@ -133,7 +133,7 @@ def attacker_line(success: float, palette: Palette, label: str = ATTACKER, *, mo
     st.html(_line(success, palette, label, chance(success, most=most), _GUESS))
 
 
-def answers(
+def error_and_attacker(
     level: str, wrong: float | None, against: str, success: float, palette: Palette, hint: str, label: str
 ) -> None:
     """Show what a release at this level costs and leaves: its error, and the attacker's best chance, in one line.

@@ -13,7 +13,7 @@ from typing import Any
 
 import privcov
 from privcov.core.guarantees import KINDS, Guarantee
-from privcov.core.parameters import Spec
+from privcov.core.parameters import ParameterSpec
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS, MethodCard
 
@@ -255,7 +255,7 @@ def _check_choice(name: str, text: str, card: MethodCard) -> str:
     return text
 
 
-def _sizes(specs: tuple[Spec, ...], now: Mapping[str, Any]) -> tuple:
+def _sizes(specs: tuple[ParameterSpec, ...], now: Mapping[str, Any]) -> tuple:
     """Return n and d as a source with these parameters takes them."""
     sizes = []
     for spec in specs:
@@ -276,7 +276,7 @@ def number_in(text: str, low: float, high: float, *, whole: bool) -> float:
     return int(value) if whole else value
 
 
-def _pairs(prefix: str, query: Mapping[str, str], specs: tuple[Spec, ...], problems: list[str]) -> tuple:
+def _pairs(prefix: str, query: Mapping[str, str], specs: tuple[ParameterSpec, ...], problems: list[str]) -> tuple:
     """Return the parameters of a source or a method that differ from the default."""
     pairs = []
     for spec in specs:
@@ -293,7 +293,7 @@ def _pairs(prefix: str, query: Mapping[str, str], specs: tuple[Spec, ...], probl
     return tuple(sorted(pairs))
 
 
-def _parse_value(spec: Spec, text: str) -> object:
+def _parse_value(spec: ParameterSpec, text: str) -> object:
     if spec.choices:
         return next((choice for choice in spec.choices if str(choice) == text), text)
     if isinstance(spec.default, str):

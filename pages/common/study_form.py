@@ -23,7 +23,7 @@ from pages.common.glossary import term, when_not
 from pages.common.study import CSV, DEFAULT_SOURCE, Study, opening
 from privcov.core import accounting
 from privcov.core.guarantees import KINDS, RELATIONS
-from privcov.core.parameters import Spec
+from privcov.core.parameters import ParameterSpec
 from privcov.core.words import percent, plain, powers, to_powers
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS, MethodCard
@@ -87,7 +87,7 @@ def draw(
             wrong = error(rel, data, relative=True, against=against)
         with place:
             label = "Attacker, if the bounds were public" if own_range.sentence(data) else fields.THIS_RELEASE
-            fields.answers_of(rel, getattr(study, study.level_name), wrong, against, label)
+            fields.show_error_and_attacker(rel, getattr(study, study.level_name), wrong, against, label)
         return wrong
 
     return release
@@ -198,7 +198,9 @@ def _method(study: Study, keys: tuple) -> None:
         st.caption(f"Not at the default: {'; '.join(changed)}.")
 
 
-def _group(title: str, specs: Sequence[Spec], choice: tuple[str, str, Mapping[str, str]], study: Study) -> None:
+def _group(
+    title: str, specs: Sequence[ParameterSpec], choice: tuple[str, str, Mapping[str, str]], study: Study
+) -> None:
     """Show parameters of the method in an expander, then a choice that every method may offer, if it has options."""
     owner = study.method_key()
     specs = [spec for spec in specs if fields.is_shown(spec, "options", study, owner=owner)]

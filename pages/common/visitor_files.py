@@ -197,7 +197,7 @@ def uploader(label: str, purpose: str):
 
 def wait_for_room(size: int) -> None:
     """Wait until a file of so many bytes, which takes eleven times as many, can be read beside what others work on."""
-    memory.ROOM.enter(size, lambda: st.session_state.get("visit"))
+    memory.CELL_BUDGET.enter(size, lambda: st.session_state.get("visit"))
 
 
 def new(file_id: str, name: str, raw: bytes, workbook: bytes = b"", sheets: tuple[str, ...] = ()) -> Upload:

@@ -29,7 +29,7 @@ def choose(data: Dataset, rel: Release) -> str:
     """Return how the matrices are shown; where columns have units, the person chooses."""
     if data.bounds is None or rel.target != "covariance" or data.d == 1:
         return ""
-    return address.bound(
+    return address.bind_widget(
         st.segmented_control, "Matrices", [CORRELATIONS, COVARIANCES], name="shown", default=CORRELATIONS,
         key="estimate.shown", required=True, label_visibility="collapsed",
     )  # fmt: skip

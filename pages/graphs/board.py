@@ -47,7 +47,7 @@ def show_all(study: Study, data: Dataset, rel: Release, reference: settings.Refe
         picture = st.container()
         view = AGAINST if reference.graph is not None else OWNER
         if reference.graph is not None:
-            view = address.bound(
+            view = address.bind_widget(
                 st.segmented_control, "View", [AGAINST, OWNER], name="view", default=AGAINST, key="graph.view",
                 quiet=True, width="stretch", label_visibility="collapsed",
             )  # fmt: skip
@@ -79,7 +79,7 @@ def _slider(study: Study, rel: Release) -> int:
     if len(solved) == 1:
         st.caption(f"One lambda has a graph: {plain(path[default].lam)}.")
         return default
-    at = address.bound(
+    at = address.bind_widget(
         st.select_slider,
         "Penalty lambda",
         solved,

@@ -15,7 +15,7 @@ from privcov.estimators.base import METHODS
 from privcov.estimators.glasso import Glasso
 from privcov.measurements.labels import CLASSES
 from privcov.metrics.graphs import reference_graph
-from privcov.postprocess.fit import Fit
+from privcov.postprocess.fit import PathPoint
 from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset
 
@@ -44,7 +44,7 @@ def effective(study: Study) -> Study:
     return study.with_method(METHOD if METHOD in able else able[0])
 
 
-def path_of(rel: Release) -> tuple[Fit, ...]:
+def path_of(rel: Release) -> tuple[PathPoint, ...]:
     """Return the lambda path of a release of this page."""
     assert rel.path is not None  # every method that is offered here draws one
     return rel.path
@@ -91,7 +91,7 @@ def choose_reference(data: Dataset) -> None:
         return
     names = list(data.graphs)
     edges = {name: int(np.triu(graph, 1).sum()) for name, graph in data.graphs.items()}
-    address.bound(
+    address.bind_widget(
         st.columns([2, 3])[0].selectbox,
         "Reference network",
         names,

@@ -94,7 +94,7 @@ GAME = (
 
 
 def _choose() -> Demonstration:
-    key = address.bound(
+    key = address.bind_widget(
         st.pills, "Demonstration", list(BY_KEY), name="demo", default=DEMONSTRATIONS[0].key, key="demo-choice",
         clears=("demo_lever",), format_func=lambda key: BY_KEY[key].title, required=True, label_visibility="collapsed",
     )  # fmt: skip

@@ -59,7 +59,7 @@ def here() -> str:
 
 def choose() -> int:
     """Show the choice of a run sheet, and return its minutes."""
-    return address.bound(
+    return address.bind_widget(
         st.segmented_control, "Run sheet", list(SHEETS), name="minutes", default=min(SHEETS), key="teach-minutes",
         required=True, label_visibility="collapsed", format_func=lambda m: f"{m} minutes",
     )  # fmt: skip

@@ -28,7 +28,7 @@ def heading(title: str) -> None:
     """Show the title and the parts of the page."""
     with st.container(horizontal=True, vertical_alignment="center", key="lesson-heading"):
         st.title(title)
-        address.bound(
+        address.bind_widget(
             st.segmented_control, "Part", list(PARTS), name="part", default="lessons", key="lesson-part",
             format_func=PARTS.__getitem__, required=True, label_visibility="collapsed", width="content",
         )  # fmt: skip
@@ -65,7 +65,7 @@ def _chooser(number: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="lesson-chooser"):
         first, last = number == NUMBERS[0], number == NUMBERS[-1]
         st.button("Previous", key="lesson-previous", on_click=_step, args=(-1,), disabled=first)
-        address.bound(
+        address.bind_widget(
             st.segmented_control, "Lesson", NUMBERS, name="lesson", default=NUMBERS[0], key="lesson-number",
             clears=("lever",), required=True, label_visibility="collapsed",
             format_func=str,

@@ -53,7 +53,7 @@ def badge(words: str) -> str:
 def section(palette: Palette) -> None:
     """Show the choice of a table or figure, and what is chosen."""
     every = read_results("tables.csv").set_index("table", drop=False)
-    table = address.bound(
+    table = address.bind_widget(
         st.selectbox, "Table or figure", list(every.index), name="table", default=FIRST, key="published.table",
         clears=("tab", "norm", "panel", "shown"), format_func=lambda key: _name(every.loc[key]),
     )  # fmt: skip
@@ -85,7 +85,7 @@ def _cells(one: pd.Series, palette: Palette) -> None:
     metric = metrics[0]
     if len(metrics) > 1:
         start = "frobenius" if "frobenius" in metrics else metrics[0]
-        metric = address.bound(
+        metric = address.bind_widget(
             st.segmented_control, "Norm", metrics, name="norm", default=start, required=True,
             key=f"published.{one['table']}.metric", help="Norms that the paper prints.",
         )  # fmt: skip
@@ -162,11 +162,11 @@ def _curves(one: pd.Series, palette: Palette) -> None:
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     panel = next(iter(titles))
     if len(titles) > 1:
-        panel = address.bound(
+        panel = address.bind_widget(
             left.selectbox, "Panel", list(titles), name="panel", default=panel,
             key=f"published.{one['table']}.panel", format_func=lambda name: titles[name],
         )  # fmt: skip
-    version = address.bound(
+    version = address.bind_widget(
         right.selectbox, "Versions", VERSIONS, name="shown", default="both", key=f"published.{one['table']}.shown"
     )
     lines = every[(every["panel"] == panel) & ((every["variant"] == version) | (version == "both"))]

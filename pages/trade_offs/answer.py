@@ -160,7 +160,7 @@ def section(study: Study) -> None:
     if job is None or job.progress.state == "stopped":  # another question had taken its place
         job = JOBS.start(question, lambda stop: _steps(question, stop), _POINTS + 3, wait=_WAIT)
     JOBS.watch(question, lambda job: _paint(question, study, job), every=0.5)
-    compared = address.bound(
+    compared = address.bind_widget(
         st.toggle, "Which method?", name="ask.methods", default=False, key="ask.methods",
         help="The same question for other methods that private rows are offered, on the same rows.",
     )  # fmt: skip
@@ -375,24 +375,24 @@ def _sentence(study: Study) -> Question:
             _word("rows and")
         d = _size(study, "d", "Columns", 100)
         _word("columns,")
-        unknown = address.bound(
+        unknown = address.bind_widget(
             st.selectbox, "Question", list(asks), name="ask", default=ERROR, key=f"ask.what.{name}",
             format_func=asks.get, label_visibility="collapsed", width=270,
         )  # fmt: skip
         if unknown == ERROR:
             _word(f"{getattr(study, name):g}, if")
         else:
-            percentage = address.bound(
+            percentage = address.bind_widget(
                 st.number_input, "Error, %", 0.1, 99.0, name="ask.error", default=10.0, key="ask.percent",
                 step=1.0, format="%g", label_visibility="collapsed", width=120,
             )  # fmt: skip
             _word("%, if" if unknown == LEVEL else f"% at {name} = {getattr(study, name):g}, if")
-        bounds = address.bound(
+        bounds = address.bind_widget(
             st.selectbox, "Bounds", list(BOUNDS), name="ask.bounds", default=USUAL, key="ask.bounds",
             format_func=_bounds, label_visibility="collapsed", width=330,
         )  # fmt: skip
         _word("and")
-        moves = address.bound(
+        moves = address.bind_widget(
             st.selectbox, "Structure", list(MOVES), name="ask.structure", default="blocks", key="ask.structure",
             format_func=_moves, label_visibility="collapsed", width=270,
         )  # fmt: skip
@@ -441,7 +441,7 @@ def _size(study: Study, name: str, label: str, width: int) -> int:
     if name not in with_source(study).sizes():
         value = _of_table(study)[name]
         most = MAX_COLUMNS if name == "d" else _SIZES[1]
-        return address.bound(
+        return address.bind_widget(
             st.number_input, label, 2 if name == "n" else 1, max(value, most), name=f"ask.{name}", default=value,
             key=f"ask.{name}-{value}", **more,
         )  # fmt: skip

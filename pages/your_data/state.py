@@ -19,7 +19,7 @@ import streamlit as st
 from pages.common import hosted, owner_token, visitor_files
 from pages.common.visitor_files import TableForm
 from pages.your_data.declare import file_format
-from pages.your_data.declare.file_format import Taken
+from pages.your_data.declare.file_format import UploadedTable
 from privcov.core.guarantees import Guarantee
 from privcov.ledger import Ledger
 from privcov.steward.check import OwnerCheck, check_upload
@@ -112,12 +112,13 @@ def take(file) -> None:
     visitor_files.let_go(file)
 
 
-def keep_file(file_id: str, name: str, file: Taken, *, practice: bool = False) -> None:
+def keep_file(file_id: str, name: str, file: UploadedTable, *, practice: bool = False) -> None:
     """Keep this file instead of whatever was held.
 
     Without a dialect it is a plain CSV, or else the owner is asked how it is written, by its first line alone.
-    Raises ValueError for a first line that holds no names of columns, `hosted.Hosted` on a server that other people
-    reach, and `Locked` for a visit that has not entered the token, but for the table of a ``practice``.
+    Raises ValueError for a first line that holds no names of columns, `hosted.HostedError` on a server that other
+    people reach, and `TokenRequiredError` for a visit that has not entered the token, but for the table of a
+    ``practice``.
     """
     if not practice:
         owner_token.guard()

@@ -20,19 +20,19 @@ from privcov.attacks.concentrated import rho_low
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, PureDP, ZCDP, level_of
 
-Claim = PureDP | ApproxDP | ZCDP
+AuditableGuarantee = PureDP | ApproxDP | ZCDP
 
 ERROR = 1e-3  # of a whole audit: the chance that a bound it states is wrong, whatever the mechanism
 SETS = 2  # sets that are tested: the best one for epsilon (or rho) and the best one for delta
 _MISSED = 0.1  # probability of missing a fault that the audit "can see"
 
 
-def each(error: float) -> float:
+def alpha_per_bound(error: float) -> float:
     """Return each bound's error, for every set and table, so that all together err at most ``error`` (Bonferroni)."""
     return error / (2 * SETS)
 
 
-ALPHA = each(ERROR)
+ALPHA = alpha_per_bound(ERROR)
 
 
 def binomial_low(hits: ArrayLike, n: int, alpha: float = ALPHA) -> np.ndarray:
@@ -52,14 +52,14 @@ def epsilon_low(p_low: float | np.ndarray, q_high: float | np.ndarray, delta: fl
         return np.log(np.maximum(p_low - delta, 0.0)) - np.log(q_high)
 
 
-def level_low(claim: Claim, p_low: float | np.ndarray, q_high: float | np.ndarray) -> np.ndarray:
+def level_low(claim: AuditableGuarantee, p_low: float | np.ndarray, q_high: float | np.ndarray) -> np.ndarray:
     """Return what two probabilities prove in the unit of the claim; not positive where they prove nothing."""
     if isinstance(claim, ZCDP):
         return rho_low(p_low, q_high)
     return epsilon_low(p_low, q_high, getattr(claim, "delta", 0.0))
 
 
-def allowed_difference(claim: Claim) -> float:
+def allowed_difference(claim: AuditableGuarantee) -> float:
     """Return the largest delta at epsilon 0 (total variation) under the claim.
 
     It is (e^epsilon - 1 + 2 delta)/(e^epsilon + 1). zCDP: an upper bound, that of `accounting.attacker_success`.
@@ -70,7 +70,7 @@ def allowed_difference(claim: Claim) -> float:
     return min(1.0, math.tanh(claim.epsilon / 2) + 2 * delta / (1 + math.exp(claim.epsilon)))
 
 
-def ceiling(claim: Claim, n: int) -> float:
+def max_provable_level(claim: AuditableGuarantee, n: int) -> float:
     """Return the largest level that n draws of either table can prove: every draw of one in the set, none of the other.
 
     -inf when not even that proves anything.
@@ -83,7 +83,7 @@ class DetectionLimit:
     """What n test draws of either table can detect.
 
     factor: noise so many times too small is caught with probability 90 % in the most favourable case, inf when none is;
-    level: what such noise gives, in the unit of the claim; ceiling: see `ceiling`.
+    level: what such noise gives, in the unit of the claim; ceiling: see `max_provable_level`.
     """
 
     factor: float
@@ -91,7 +91,7 @@ class DetectionLimit:
     ceiling: float
 
 
-def reach(claim: Claim, n: int) -> DetectionLimit:
+def detection_limit(claim: AuditableGuarantee, n: int) -> DetectionLimit:
     """Return what n draws can detect in the most favourable case.
 
     For pure DP this case is two outcomes with the odds e^epsilon. For (epsilon, delta) and zCDP it is Gaussian noise,
@@ -109,7 +109,7 @@ def reach(claim: Claim, n: int) -> DetectionLimit:
         few, many = binom.ppf(_MISSED / 2, n, p), binom.ppf(1 - _MISSED / 2, n, q)
         return bool((level_low(claim, binomial_low(few, n), binomial_high(many, n)) > level_of(claim)).any())
 
-    most = ceiling(claim, n)
+    most = max_provable_level(claim, n)
     grid = np.geomspace(1.001, 100.0, 300) if most > level_of(claim) else ()
     factor = next((float(f) for f in grid if refutes(f)), math.inf)
     if factor == math.inf:
@@ -117,7 +117,7 @@ def reach(claim: Claim, n: int) -> DetectionLimit:
     return DetectionLimit(factor, level_of(weaker(claim, factor)), most)
 
 
-def weaker(claim: Claim, times: float) -> Claim:
+def weaker(claim: AuditableGuarantee, times: float) -> AuditableGuarantee:
     """Return the guarantee for which the noise is so many times smaller."""
     if isinstance(claim, PureDP):
         return PureDP(claim.epsilon * times)

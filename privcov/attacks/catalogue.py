@@ -171,7 +171,7 @@ def moment(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 def by_the_longest_row(n: int) -> float:
     """Divide every row by the largest norm in the table: n - 1 rows 0.01 e_1 and one e_2, or n rows 0.01 e_1."""
-    checks.whole("n", n, 2)
+    checks.integer("n", n, 2)
     few, many = np.array([[0.01, 0.0], [0.0, 1.0]]), np.array([[0.01, 0.0]])
     tables = [(few, np.array([n - 1.0, 1.0])), (many, np.array([float(n)]))]
     first, second = (moment(x / np.linalg.norm(x, axis=1).max(), w) for x, w in tables)
@@ -180,7 +180,7 @@ def by_the_longest_row(n: int) -> float:
 
 def by_the_sample_mean(n: int) -> float:
     """Subtract the mean of the table first: n - 1 rows -e_1 and one e_1, or n rows -e_1."""
-    checks.whole("n", n, 2)
+    checks.integer("n", n, 2)
     tables = [
         (np.array([[-1.0, 0.0], [1.0, 0.0]]), np.array([n - 1.0, 1.0])),
         (np.array([[-1.0, 0.0]]), np.array([float(n)])),
@@ -192,4 +192,4 @@ def by_the_sample_mean(n: int) -> float:
 def rows_of_typical_length(squared: float, n: int) -> float:
     """Use rows without clipping: two orthogonal rows of this squared norm where the noise was made for norm 1."""
     x, y = math.sqrt(squared) * np.eye(2)
-    return float(np.linalg.norm(np.outer(x, x) - np.outer(y, y))) / checks.whole("n", n, 1)
+    return float(np.linalg.norm(np.outer(x, x) - np.outer(y, y))) / checks.integer("n", n, 1)

@@ -179,7 +179,7 @@ def table(epsilon: float = 1.0, delta: float = 1e-3, n: int = 1000, d: int = 20)
     """Return every claim at these parameters. epsilon > 0, 0 < delta < 1, n >= 2, d >= 2."""
     checks.positive("epsilon", epsilon)
     checks.strictly_between("delta", delta, 0.0, 1.0)
-    checks.whole("n", n, 2, 1_000_000)
-    checks.whole("d", d, 2, 200, "The audit reads its curves up to d = 200.")
+    checks.integer("n", n, 2, 1_000_000)
+    checks.integer("d", d, 2, 200, "The audit reads its curves up to d = 200.")
     rows = [row(c, epsilon, delta, n, d) for c in CLAIMS]
     return pd.DataFrame([*rows, *definition_rows(n)])

@@ -211,7 +211,7 @@ def run(key: str, value: float | None = None, *, seed: int = 1, count: int = COU
             f"{demonstration.control.label} must be one of "
             f"{', '.join(f'{v:g}' for v in demonstration.control.options)}."
         )
-    checks.whole("count", count, 100, 1_000_000)
+    checks.integer("count", count, 100, 1_000_000)
     return DemonstrationResult(value, *demonstration.case.run(value, count, seed))
 
 

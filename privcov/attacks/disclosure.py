@@ -1,8 +1,8 @@
 """What an attacker who has every other row can conclude about the last one, for any guarantee.
 
 The attacker knows that the table is one of two neighbours, sees the release, and does the best that the guarantee
-permits. Two pictures of the same thing: how often accusations are right (`power`, from the trade-off curve), and what a
-belief becomes (`posterior`, from the privacy loss Z = ln P(release)/Q(release), P the truth).
+permits. Two pictures of the same thing: how often accusations are right (`true_positive_rate`, from the trade-off
+curve), and what a belief becomes (`posterior`, from the privacy loss Z = ln P(release)/Q(release), P the truth).
 
 The curves: for pure DP and (epsilon, delta) that of Kairouz, Oh and Viswanath 2015, for mu-GDP that of two shifted
 normals (Dong, Roth and Su 2022). zCDP has no single worst mechanism: the best of the (epsilon, delta) pairs it implies.
@@ -27,10 +27,10 @@ from scipy.special import log_ndtr, ndtr, ndtri
 from privcov.core import accounting, checks
 from privcov.core.guarantees import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP, format_up
 
-Claim = PureDP | ApproxDP | ZCDP | GaussianDP
+BoundedGuarantee = PureDP | ApproxDP | ZCDP | GaussianDP
 
 
-def power(claim: Claim, alarm: ArrayLike) -> np.ndarray:
+def true_positive_rate(claim: BoundedGuarantee, alarm: ArrayLike) -> np.ndarray:
     """Return the largest fraction of true accusations when at most a fraction ``alarm`` of the innocent is accused.
 
     Exact for pure DP, (epsilon, delta) and mu-GDP; an upper bound for zCDP.
@@ -57,7 +57,7 @@ def _pairs(rho: float) -> list[tuple[float, float]]:
     return [(accounting.zcdp_to_approx(rho, float(d)), float(d)) for d in deltas]
 
 
-def loss(claim: Claim, chance: float) -> float:
+def privacy_loss(claim: BoundedGuarantee, chance: float) -> float:
     """Return the privacy loss (nats) that is exceeded with probability at most ``chance`` when the belief is true.
 
     It holds for every mechanism that keeps the claim; pure DP: never more than epsilon. It may be inf.
@@ -72,7 +72,7 @@ def loss(claim: Claim, chance: float) -> float:
     return claim.epsilon
 
 
-def suspicion(claim: Claim | NoPrivacy | None, prior: float = 0.1, neighbours: str = "replace-one") -> str:
+def suspicion(claim: BoundedGuarantee | NoPrivacy | None, prior: float = 0.1, neighbours: str = "replace-one") -> str:
     """Return in one sentence what a suspicion about one row, held with probability ``prior``, can rise to.
 
     Under "add-remove" one step is whether the row is there; two values of a row are two steps apart.
@@ -87,11 +87,11 @@ def suspicion(claim: Claim | NoPrivacy | None, prior: float = 0.1, neighbours: s
     if isinstance(claim, NoPrivacy) or (isinstance(claim, ApproxDP) and claim.delta >= 0.5):
         return f"{start} can become certainty."
     chance = usual_chance(claim)
-    most = f"{start} can rise to at most {_share(float(posterior(prior, loss(claim, chance))))}"
+    most = f"{start} can rise to at most {_share(float(posterior(prior, privacy_loss(claim, chance))))}"
     return f"{most}." if isinstance(claim, PureDP) else f"{most}, except in {_share(chance)} of releases."
 
 
-def usual_chance(claim: Claim) -> float:
+def usual_chance(claim: BoundedGuarantee) -> float:
     """Return the chance of an unlucky release that `suspicion` and the pages allow for: 0.001, or 2 delta if larger."""
     return max(0.001, 2 * claim.delta) if isinstance(claim, ApproxDP) else 0.001
 
@@ -105,13 +105,13 @@ def posterior(prior: ArrayLike, nats: float) -> np.ndarray:
     return np.divide(prior, prior + fade, out=np.zeros_like(prior), where=prior > 0)
 
 
-def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
+def sentences(claim: BoundedGuarantee, prior: float, chance: float) -> tuple[str, ...]:
     """Describe what the guarantee means. prior: the attacker's belief before; chance: of an unlucky release."""
     success = accounting.attacker_success(claim)
     right = f"{'at most' if isinstance(claim, ZCDP) else 'at best'} {_share(success)}"
     if 0.9999 < success < 1:  # as `privcov.core.words.chance` does; figures stand on this package
         right = "over 99.99\u00a0%"
-    worst = loss(claim, chance)
+    worst = privacy_loss(claim, chance)
     after = float(posterior(prior, worst))
     if isinstance(claim, PureDP):
         luck = "whatever is released"
@@ -124,8 +124,8 @@ def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
         "then the belief is certainty."
         if isinstance(claim, ApproxDP) and not math.isfinite(worst)
         else f"A {_share(prior)} suspicion that one of the two is true can rise to at most {_share(after)}, {luck}.",
-        f"If one innocent in a hundred may be accused, at most {_share(float(power(claim, 0.01)))} of the guilty are "
-        "found.",
+        "If one innocent in a hundred may be accused, at most "
+        f"{_share(float(true_positive_rate(claim, 0.01)))} of the guilty are found.",
     ]
     if isinstance(claim, ApproxDP) and math.isfinite(worst):
         text.append(

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from privcov.attacks.bounds import Claim, weaker
+from privcov.attacks.bounds import AuditableGuarantee, weaker
 from privcov.attacks.faults import twice
 from privcov.core.guarantees import Event
 from privcov.measurements.exact.integer_gram import UNIT
@@ -28,7 +28,7 @@ from privcov.tables.public_facts import PublicFacts
 FAULTS = ("half-noise", "no-clipping", "wrong-n")
 
 
-def request(method: str, facts: PublicFacts, guarantee: Claim) -> dict:
+def request(method: str, facts: PublicFacts, guarantee: AuditableGuarantee) -> dict:
     """Return what `release_private` would pass to `measure_exactly` beside the rows, by name."""
     return vars(private_request(method, facts, guarantee).measurement_request)
 
@@ -81,7 +81,7 @@ def _bordered(matrix: np.ndarray, corners: Sequence[float]) -> np.ndarray:
 
 
 def sampler(
-    method: str, table: Dataset, claim: Claim, *, hidden_n: bool, bounded: bool = False, fault: str = ""
+    method: str, table: Dataset, claim: AuditableGuarantee, *, hidden_n: bool, bounded: bool = False, fault: str = ""
 ) -> tuple[Callable[..., np.ndarray], np.ndarray, Event]:
     """Return (draw(count) -> count x p x p, answer without noise, the event of the sound measurement).
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.attacks.bounds import Claim, weaker
+from privcov.attacks.bounds import AuditableGuarantee, weaker
 from privcov.attacks.pairs import LONG
 from privcov.core.guarantees import Event
 from privcov.tables.dataset import Dataset
@@ -23,14 +23,14 @@ class Fault:
     key: str
     label: str
     sentence: str
-    apply: Callable[[Dataset, Claim, Event], tuple[Dataset, Claim, float]]
+    apply: Callable[[Dataset, AuditableGuarantee, Event], tuple[Dataset, AuditableGuarantee, float]]
 
 
-def _half(dataset: Dataset, claim: Claim, event: Event) -> tuple[Dataset, Claim, float]:
+def _half(dataset: Dataset, claim: AuditableGuarantee, event: Event) -> tuple[Dataset, AuditableGuarantee, float]:
     return dataset, weaker(claim, 2.0), 1.0
 
 
-def _unclipped(dataset: Dataset, claim: Claim, event: Event) -> tuple[Dataset, Claim, float]:
+def _unclipped(dataset: Dataset, claim: AuditableGuarantee, event: Event) -> tuple[Dataset, AuditableGuarantee, float]:
     # Under the larger bound no row is clipped; the noise is that of bound 1, and so is the unit of the answer.
     return dataset.with_row_bound(LONG * dataset.row_bound), weaker(claim, LONG**2), LONG**2
 
@@ -42,11 +42,11 @@ def twice(dataset: Dataset) -> Dataset:
     )
 
 
-def _wrong_n(dataset: Dataset, claim: Claim, event: Event) -> tuple[Dataset, Claim, float]:
+def _wrong_n(dataset: Dataset, claim: AuditableGuarantee, event: Event) -> tuple[Dataset, AuditableGuarantee, float]:
     return twice(dataset), claim, 1.0
 
 
-def _one_over_n(dataset: Dataset, claim: Claim, event: Event) -> tuple[Dataset, Claim, float]:
+def _one_over_n(dataset: Dataset, claim: AuditableGuarantee, event: Event) -> tuple[Dataset, AuditableGuarantee, float]:
     return dataset, weaker(claim, event.sensitivity * dataset.n), 1.0
 
 

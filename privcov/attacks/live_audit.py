@@ -17,7 +17,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.attacks.bounds import ERROR, Claim, allowed_difference, binomial_high, binomial_low, each, level_low, reach
+from privcov.attacks.bounds import (
+    ERROR,
+    AuditableGuarantee,
+    allowed_difference,
+    alpha_per_bound,
+    binomial_high,
+    binomial_low,
+    detection_limit,
+    level_low,
+)
 from privcov.attacks.mechanisms import RHO, AuditedMechanism, Sampler, find, sampler
 from privcov.attacks.pairs import Pair, catalogue, tables
 from privcov.attacks.statistics import Region, best_regions, statistics
@@ -52,8 +61,8 @@ class AuditSettings:
     error: float = ERROR
 
     def __post_init__(self) -> None:
-        checks.whole("d", self.d, 1, 3)
-        checks.whole("draws", self.draws, 1_000, MAX_DRAWS)
+        checks.integer("d", self.d, 1, 3)
+        checks.integer("draws", self.draws, 1_000, MAX_DRAWS)
         checks.one_of("pair", self.pair, ("", *(p.key for p in self.pairs)))
         checks.strictly_between("error", self.error, 0.0, 1.0)
 
@@ -68,7 +77,7 @@ class AuditSettings:
         return catalogue(self.d, self.audited_mechanism.hidden_n)
 
     @property
-    def claim(self) -> Claim:
+    def claim(self) -> AuditableGuarantee:
         """The guarantee that is put to the test."""
         return self.audited_mechanism.claim(self.epsilon, self.delta, self.rho)
 
@@ -117,7 +126,7 @@ class Audit:
 
     settings: AuditSettings
     pair: Pair
-    claim: Claim
+    claim: AuditableGuarantee
     draws: int
     for_level: RegionTest
     for_delta: RegionTest
@@ -147,7 +156,7 @@ class Audit:
                 f"Caught: delta at epsilon 0 is at least {self.difference:.3g}, and {self.claim} allows "
                 f"{self.permitted:.3g} there ({sure})."
             )
-        can = reach(self.claim, self.draws)
+        can = detection_limit(self.claim, self.draws)
         small = f"noise {can.factor:.2f} times too small" if math.isfinite(can.factor) else "no noise that is too small"
         return (
             f"Not caught: {name} is at least {self.proved:.3g}{at}, which {self.claim} allows ({sure}). "
@@ -185,7 +194,7 @@ def run(settings: AuditSettings) -> Iterator[Audit | None]:
 def _judge(
     settings: AuditSettings,
     pair: Pair,
-    claim: Claim,
+    claim: AuditableGuarantee,
     samplers: tuple[Sampler, Sampler],
     answers: tuple[np.ndarray, np.ndarray],
 ) -> Audit:
@@ -193,7 +202,7 @@ def _judge(
     half = settings.draws // 2
     first, second = answers
     train, test = (first[:half], second[:half]), (first[half:], second[half:])
-    alpha = each(settings.error)
+    alpha = alpha_per_bound(settings.error)
     one, other = (side.centre for side in samplers)
     centres = None if one is None or other is None else (one, other)
     regions = best_regions(train, statistics(train, centres), claim, alpha)[:2]

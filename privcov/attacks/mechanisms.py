@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from privcov.attacks import exact, faults
-from privcov.attacks.bounds import Claim
+from privcov.attacks.bounds import AuditableGuarantee
 from privcov.attacks.bulk import draw_many
 from privcov.attacks.pairs import ROWS, catalogue, tables, usual
 from privcov.core.guarantees import ApproxDP, Event, Guarantee, NoPrivacy, PureDP, ZCDP
@@ -81,9 +81,13 @@ class AuditedMechanism:
             return "long-nobody" if self.hidden_n else "long-zero"
         return usual(d, hidden_n=self.hidden_n, joint=self.exact)
 
-    def claim(self, epsilon: float, delta: float, rho: float = RHO) -> Claim:
+    def claim(self, epsilon: float, delta: float, rho: float = RHO) -> AuditableGuarantee:
         """Return the guarantee of this mechanism's kind at these levels."""
-        claims: dict[str, Claim] = {"pure": PureDP(epsilon), "approx": ApproxDP(epsilon, delta), "zcdp": ZCDP(rho)}
+        claims: dict[str, AuditableGuarantee] = {
+            "pure": PureDP(epsilon),
+            "approx": ApproxDP(epsilon, delta),
+            "zcdp": ZCDP(rho),
+        }
         return claims[self.kind]
 
 
@@ -185,7 +189,7 @@ def _one_matrix(mechanism: AuditedMechanism, dataset: Dataset, guarantee: Guaran
     return noisy_moment
 
 
-def sampler(mechanism: AuditedMechanism, dataset: Dataset, claim: Claim) -> Sampler:
+def sampler(mechanism: AuditedMechanism, dataset: Dataset, claim: AuditableGuarantee) -> Sampler:
     """Return the mechanism's draws on this table, with the noise that it uses for the claim."""
     if mechanism.exact:
         draw_exact, centre, event = exact.sampler(

@@ -28,7 +28,7 @@ class Pair:
 
 def catalogue(d: int, hidden_n: bool = False) -> tuple[Pair, ...]:
     """Return pairs of rows worth trying at d = 1, 2, 3; where n is ``hidden_n``, the second table lacks the row."""
-    d = checks.whole("d", d, 1, 3, "The live audit looks at tables of one to three columns.")
+    d = checks.integer("d", d, 1, 3, "The live audit looks at tables of one to three columns.")
     e = np.eye(d)
     flat = np.full(d, d**-0.5)
     if hidden_n:

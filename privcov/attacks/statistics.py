@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.attacks.bounds import ALPHA, Claim, binomial_high, binomial_low, level_low
+from privcov.attacks.bounds import ALPHA, AuditableGuarantee, binomial_high, binomial_low, level_low
 
 _CUTS = 160
 
@@ -92,7 +92,7 @@ def statistics(train: tuple[np.ndarray, np.ndarray], centres: tuple[np.ndarray, 
 
 
 def best_regions(
-    train: tuple[np.ndarray, np.ndarray], candidates: list[Statistic], claim: Claim, alpha: float = ALPHA
+    train: tuple[np.ndarray, np.ndarray], candidates: list[Statistic], claim: AuditableGuarantee, alpha: float = ALPHA
 ) -> tuple[Region, Region, float, float]:
     """Return the best sets for the level of the claim and for delta at epsilon 0, with bounds on the training draws."""
     best: list[tuple[float, Region | None]] = [(-np.inf, None), (-np.inf, None)]

@@ -28,7 +28,7 @@ class BundleError(Exception):
     """What does not hold, in one sentence."""
 
 
-def must(holds: bool, sentence: str) -> None:
+def ensure(holds: bool, sentence: str) -> None:
     """Raise `BundleError` with the sentence where it does not hold."""
     if not holds:
         raise BundleError(sentence)
@@ -36,7 +36,7 @@ def must(holds: bool, sentence: str) -> None:
 
 def read_place(place: Path) -> dict[str, bytes]:
     """Return bytes by path in the bundle, unpacking nothing; raise `BundleError` for links, strange names and sizes."""
-    must(os.path.lexists(place), f"there is no bundle at {str(place)!a}")
+    ensure(os.path.lexists(place), f"there is no bundle at {str(place)!a}")
     return _folder(place) if place.is_dir() else _zip(place)
 
 
@@ -48,32 +48,32 @@ def _folder(place: Path) -> dict[str, bytes]:
         for entry in sorted(os.scandir(here), key=lambda e: e.name):
             name = prefix + entry.name
             if entry.is_dir(follow_symlinks=False):
-                must(prefix.count("/") < 2, f"unlisted folder {name!a}")
+                ensure(prefix.count("/") < 2, f"unlisted folder {name!a}")
                 waiting.append((Path(entry.path), f"{name}/"))
                 continue
-            must(stat.S_ISREG(entry.stat(follow_symlinks=False).st_mode), f"{name!a} is a link, and no file")
+            ensure(stat.S_ISREG(entry.stat(follow_symlinks=False).st_mode), f"{name!a} is a link, and no file")
             with open(entry.path, "rb") as file:
                 raw = file.read(_most(name) + 1)
             _check_size(name, len(raw))
             files[name] = raw
-            must(sum(map(len, files.values())) <= MAX_BYTES, "it has more bytes than any bundle")
+            ensure(sum(map(len, files.values())) <= MAX_BYTES, "it has more bytes than any bundle")
     return files
 
 
 def _most(name: str) -> int:
     most = next((most for form, most in SIZES.items() if re.fullmatch(form, name)), None)
-    must(most is not None, f"{name!a} is not a file of a bundle")
+    ensure(most is not None, f"{name!a} is not a file of a bundle")
     assert most is not None
     return most
 
 
 def _check_size(name: str, size: int) -> None:
     most = _most(name)
-    must(size <= most, f"{name} has more than the {most:,} bytes of any bundle")
+    ensure(size <= most, f"{name} has more than the {most:,} bytes of any bundle")
 
 
 def _zip(place: Path) -> dict[str, bytes]:
-    must(place.is_file() and place.stat().st_size <= MAX_BYTES, "it is neither a folder nor a zip of a bundle's size")
+    ensure(place.is_file() and place.stat().st_size <= MAX_BYTES, "it is neither a folder nor a zip of a bundle's size")
     try:
         whole = place.read_bytes()
     except OSError as bad:
@@ -96,29 +96,29 @@ def _members(archive: zipfile.ZipFile, whole: bytes) -> dict[str, bytes]:
     Refuses gaps, comments and second entries of a name, in which another reader would find another file.
     """
     infos, files = archive.infolist(), dict[str, bytes]()
-    must(len(infos) <= MAX_FILES and not archive.comment, "it has more files than any bundle, or a comment")
-    must(sum(i.file_size for i in infos) <= MAX_BYTES, "it has more bytes than any bundle")
+    ensure(len(infos) <= MAX_FILES and not archive.comment, "it has more files than any bundle, or a comment")
+    ensure(sum(i.file_size for i in infos) <= MAX_BYTES, "it has more bytes than any bundle")
     inside = _folder_of([i.filename for i in infos])
     end = 0
     for info in sorted(infos, key=lambda i: i.header_offset):
         name = info.filename
-        must(
+        ensure(
             name.isascii() and name == info.orig_filename and "\\" not in name and ":" not in name, f"odd name {name!a}"
         )
         kind = stat.S_IFMT(info.external_attr >> 16)
         folder = name.endswith("/") and info.file_size == 0 and kind in (0, stat.S_IFDIR)
         parts = name[: -1 if folder else None].split("/")
-        must(not {"", ".", ".."} & set(parts), f"{name!a} leads out of the folder, or names no file")
-        must(name.lower() not in {other.lower() for other in files}, f"{name!a} is there twice")
-        must(folder or kind in (0, stat.S_IFREG), f"{name!a} is a link, and no file")
-        must(not info.flag_bits & 0x1 and info.compress_type in (0, 8), f"{name!a} is packed oddly")
-        must(not info.comment and _only_times(info.extra), f"{name!a} is packed oddly")
-        must(info.header_offset == end, f"something unlisted lies before {name!a}")
+        ensure(not {"", ".", ".."} & set(parts), f"{name!a} leads out of the folder, or names no file")
+        ensure(name.lower() not in {other.lower() for other in files}, f"{name!a} is there twice")
+        ensure(folder or kind in (0, stat.S_IFREG), f"{name!a} is a link, and no file")
+        ensure(not info.flag_bits & 0x1 and info.compress_type in (0, 8), f"{name!a} is packed oddly")
+        ensure(not info.comment and _only_times(info.extra), f"{name!a} is packed oddly")
+        ensure(info.header_offset == end, f"something unlisted lies before {name!a}")
         files[name], end = _content(info, whole, inside)
-    must(archive.start_dir == end, "something unlisted lies behind the last file")
+    ensure(archive.start_dir == end, "something unlisted lies behind the last file")
     list_bytes = sum(46 + len(i.filename) + len(i.extra) for i in infos)
     last = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, len(infos), len(infos), list_bytes, end, 0)
-    must(whole[end + list_bytes :] == last, "something unlisted lies in or behind the list of files")
+    ensure(whole[end + list_bytes :] == last, "something unlisted lies in or behind the list of files")
     return {name[len(inside) :]: raw for name, raw in files.items() if not name.endswith("/")}
 
 
@@ -155,7 +155,7 @@ def _content(info: zipfile.ZipInfo, whole: bytes, inside: str) -> tuple[bytes, i
         end += 4 * whole.startswith(b"PK\7\x08", end)
         stated[:3] = struct.unpack_from("<3L", whole, end)
         end += 12
-    must(
+    ensure(
         (sign, flags, method) == (b"PK\3\4", info.flag_bits, info.compress_type)
         and stated == listed
         and whole.startswith(name.encode(), start + 30)
@@ -167,6 +167,6 @@ def _content(info: zipfile.ZipInfo, whole: bytes, inside: str) -> tuple[bytes, i
         unpacking = zlib.decompressobj(-zlib.MAX_WBITS)
         raw = unpacking.decompress(raw, info.file_size + 1)
         complete = unpacking.eof and not unpacking.unused_data
-    must(complete and len(raw) == info.file_size, f"something unlisted lies behind {name!a}")
-    must(zlib.crc32(raw) == info.CRC, f"{name!a} was changed")
+    ensure(complete and len(raw) == info.file_size, f"something unlisted lies behind {name!a}")
+    ensure(zlib.crc32(raw) == info.CRC, f"{name!a} was changed")
     return raw, end

@@ -27,7 +27,7 @@ from privcov.inference.unbiased import ONE_COLUMN, Intervals, unbiased_moments_o
 from privcov.measurements.exact.moment import NoisySum
 from privcov.measurements.exact.reading import read_sum
 from privcov.measurements.moment import NoisyMoment
-from privcov.postprocess.binary_columns import two_values
+from privcov.postprocess.binary_columns import find_binary_columns
 from privcov.postprocess.matrices import Matrices, MeasuredMoment, derive
 from privcov.postprocess.terms import in_terms
 from privcov.releases.release import Statement, write_statement
@@ -89,7 +89,7 @@ def noisy_of(total: NoisySum) -> tuple[NoisyMoment, MeasuredMoment]:
         entry_std=distribution.off_diagonal_std,
         diagonal_std=distribution.diagonal_std_or_stds if noisy_moment.flags is None else distribution.diagonal_std,
         flags=noisy_moment.flags,
-        two=two_values(facts.kinds, facts.units, facts.missing),
+        two=find_binary_columns(facts.kinds, facts.units, facts.missing),
     )
 
 

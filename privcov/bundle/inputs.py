@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from privcov.bundle.archive import BundleError, must
+from privcov.bundle.archive import BundleError, ensure
 from privcov.bundle.derived import Inputs, as_stated, declared_facts
 from privcov.bundle.safe import ENCODER, json_bytes
 from privcov.core import accounting, checks
@@ -40,16 +40,16 @@ _MARGIN = Fraction(1, 10**12)  # of a small epsilon: more than what `accounting.
 
 def parse_json(name: str, raw: bytes) -> Any:
     """Return the value of JSON text in the one form of bundles. Raise BundleError for any other form."""
-    must(raw.count(b"[") + raw.count(b"{") <= _MAX_CONTAINERS, f"{name} holds more lists than any bundle")
+    ensure(raw.count(b"[") + raw.count(b"{") <= _MAX_CONTAINERS, f"{name} holds more lists than any bundle")
     try:
         text = raw.decode("ascii")
         value, at = json.loads(text, parse_constant=_no_number), 0
         for piece in ENCODER.iterencode(value):  # piece by piece: the whole text of a hostile value may be huge
-            must(text.startswith(piece, at), f"{name} is not as it was written")
+            ensure(text.startswith(piece, at), f"{name} is not as it was written")
             at += len(piece)
     except (ValueError, RecursionError):
         raise BundleError(f"{name} cannot be read") from None
-    must(text[at:] == "\n", f"{name} is not as it was written")
+    ensure(text[at:] == "\n", f"{name} is not as it was written")
     return value
 
 
@@ -69,13 +69,13 @@ def read_inputs(files: Mapping[str, bytes]) -> tuple[Inputs, str]:
     try:
         name = "measurement.json"
         total = NoisySum.from_dict(read[name])
-        must(json_bytes({**total.to_dict(), "centre": "joint"}) == files[name], f"{name} is not as it was written")
+        ensure(json_bytes({**total.to_dict(), "centre": "joint"}) == files[name], f"{name} is not as it was written")
         name = "ledger_entry.json"
         entry = read[name]
         target = _check_entry(entry, total)
         name = "guarantee.json"
         stated_guarantee = from_dict(read[name])
-        must(not isinstance(stated_guarantee, NoPrivacy), "guarantee.json states none")
+        ensure(not isinstance(stated_guarantee, NoPrivacy), "guarantee.json states none")
         bundle_inputs = Inputs(total, stated_guarantee, entry, read["declaration.json"])
         sentence = _check_guarantee(bundle_inputs, target)
         name = "declaration.json"
@@ -87,44 +87,48 @@ def read_inputs(files: Mapping[str, bytes]) -> tuple[Inputs, str]:
 
 def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
     """Return the requested guarantee; check that the record is of this measurement and has its cost."""
-    must(isinstance(entry, dict) and set(entry) == set(ENTRY), f"the entry must hold {', '.join(ENTRY)}")
+    ensure(isinstance(entry, dict) and set(entry) == set(ENTRY), f"the entry must hold {', '.join(ENTRY)}")
     request = entry["request"]
-    must(isinstance(request, dict) and set(request) == set(REQUEST), f"the request must hold {', '.join(REQUEST)}")
+    ensure(isinstance(request, dict) and set(request) == set(REQUEST), f"the request must hold {', '.join(REQUEST)}")
     _whole("number", entry["number"], 1)
     _words("name", entry["name"])
-    must(entry["state"] == "stored", "the entry of the ledger is not of a stored release")
+    ensure(entry["state"] == "stored", "the entry of the ledger is not of a stored release")
     form = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00"
-    must(bool(re.fullmatch(form, _words("reserved_at", entry["reserved_at"]))), "reserved_at is no time in UTC")
+    ensure(bool(re.fullmatch(form, _words("reserved_at", entry["reserved_at"]))), "reserved_at is no time in UTC")
     datetime.datetime.fromisoformat(entry["reserved_at"])
-    must(isinstance(entry["raised"], list), "raised must be a list of sentences")
+    ensure(isinstance(entry["raised"], list), "raised must be a list of sentences")
     for words in entry["raised"]:
         _words("raised", words)
     _words("method", request["method"])
     _whole("version", request["version"], 1)
     _whole("draw", request["draw"], 1)
-    must(isinstance(request["parameters"], dict), "parameters must be names with values")
+    ensure(isinstance(request["parameters"], dict), "parameters must be names with values")
     for value in request["parameters"].values():
-        must(isinstance(value, (str, bool, int, float, type(None))), "a parameter must be a number or a word")
-        must(not isinstance(value, float) or math.isfinite(value), "a parameter must be finite")
+        ensure(isinstance(value, (str, bool, int, float, type(None))), "a parameter must be a number or a word")
+        ensure(not isinstance(value, float) or math.isfinite(value), "a parameter must be finite")
     facts = total.original_facts.to_dict()
-    must(request["facts"] == facts, "the request has other facts than the measurement")
-    must(json_bytes(request["facts"]) == json_bytes(facts), "the facts are written in another way")
+    ensure(request["facts"] == facts, "the request has other facts than the measurement")
+    ensure(json_bytes(request["facts"]) == json_bytes(facts), "the facts are written in another way")
     checks.one_of("tuning", request["tuning"], ("released", "fixed"))
     checks.one_of("centre", request["centre"], ("joint", "classes") if total.facts.classes else ("joint",))
     target = from_dict(request["guarantee"])
-    must(not isinstance(target, NoPrivacy), "no guarantee was asked for")
-    must(json_bytes(request["guarantee"]) == json_bytes(to_dict(target)), "the guarantee is written in another way")
+    ensure(not isinstance(target, NoPrivacy), "no guarantee was asked for")
+    ensure(json_bytes(request["guarantee"]) == json_bytes(to_dict(target)), "the guarantee is written in another way")
     if isinstance(target, ApproxDP):  # its cost was computed numerically, as the largest rho that implies the pair
         # As text first: of "1e999999999" Fraction makes a number of a billion digits.
-        must(bool(re.fullmatch(_RATIO, _words("amount", entry["amount"]))), "amount must be a whole number or a ratio")
+        ensure(
+            bool(re.fullmatch(_RATIO, _words("amount", entry["amount"]))), "amount must be a whole number or a ratio"
+        )
         amount = Fraction(entry["amount"])
-        must(entry["kind"] == "zcdp" and str(amount) == entry["amount"] and amount > 0, "the cost is none of a pair")
-        must(amount == Fraction(float(amount)), "the cost is no number that the ledger writes")
+        ensure(entry["kind"] == "zcdp" and str(amount) == entry["amount"] and amount > 0, "the cost is none of a pair")
+        ensure(amount == Fraction(float(amount)), "the cost is no number that the ledger writes")
         cost_epsilon = Fraction(least_epsilon(float(amount), target.delta))
-        must(_same(cost_epsilon, target.epsilon), "the cost differs from the requested guarantee's")
+        ensure(_same(cost_epsilon, target.epsilon), "the cost differs from the requested guarantee's")
     else:
         cost = cost_of(target)
-        must((entry["kind"], entry["amount"]) == (cost.kind, str(cost.amount)), "the cost is not that of the guarantee")
+        ensure(
+            (entry["kind"], entry["amount"]) == (cost.kind, str(cost.amount)), "the cost is not that of the guarantee"
+        )
     return target
 
 
@@ -144,27 +148,27 @@ def _check_guarantee(bundle_inputs: Inputs, target: Guarantee) -> str:
         event_plan = planned_events(total.original_facts, share, **how, search_share=SEARCH_SHARE, bound=total.facts)
         counts, rest = total.search.counts, shares(share, SEARCH_SHARE)[1]
         follows = halvings_of(counts, total.original_facts, total.search.event, rest)
-        must(total.search.halvings == follows, "the row bound does not follow from the noisy counts of the norms")
+        ensure(total.search.halvings == follows, "the row bound does not follow from the noisy counts of the norms")
     for there, planned_event in zip(total.events, event_plan, strict=True):
         _check_event(there, planned_event, slack)
     _check_count(total)
-    must(norm_of(total.shape) == total.event.norm, "noise of this shape is not drawn for these facts")
+    ensure(norm_of(total.shape) == total.event.norm, "noise of this shape is not drawn for these facts")
     if isinstance(target, ApproxDP):
         rho = accounting.zcdp_sum(total.events)
-        must(rho <= Fraction(bundle_inputs.entry["amount"]), "the noise is less than what was paid for")
+        ensure(rho <= Fraction(bundle_inputs.entry["amount"]), "the noise is less than what was paid for")
         least = Fraction(least_epsilon(float(rho), target.delta))
-        must(
+        ensure(
             isinstance(stated_guarantee, ApproxDP) and stated_guarantee.delta == target.delta,
             "the delta is not the one asked for",
         )
         near = {as_stated(ApproxDP(float(least * (1 + s * _CLOSE)), target.delta)) for s in (-1, 1)}
         if _same(least, target.epsilon):  # then the requested guarantee itself is stated
             near = {as_stated(target)}
-        must(stated_guarantee in near, "the noise does not give the stated epsilon and delta")
+        ensure(stated_guarantee in near, "the noise does not give the stated epsilon and delta")
     else:
         real = accounting.compose(total.events, target)
-        must(stated_guarantee == real, f"the noise gives {real!r}, and {stated_guarantee!r} is stated")
-        must(
+        ensure(stated_guarantee == real, f"the noise gives {real!r}, and {stated_guarantee!r} is stated")
+        ensure(
             accounting.covers(target, stated_guarantee),
             f"{target} was asked for and paid, and the noise gives {stated_guarantee} only",
         )
@@ -182,7 +186,7 @@ def _check_count(total: NoisySum) -> None:
     far = _DEVIATIONS * count_std(total)
     # With classes a row whose label is not in the list counts as no row.
     few = not facts.classes and noisy_count < facts.n - far
-    must(
+    ensure(
         not few and noisy_count <= facts.n + far,
         f"{facts.n} rows are declared, and the sum has about {noisy_count:.0f} +- {count_std(total):.2g}",
     )
@@ -191,10 +195,10 @@ def _check_count(total: NoisySum) -> None:
 def _check_event(event: Event, planned_event: Event, slack: Fraction) -> None:
     """Check that the event is the planned one, its scale up to the relative slack."""
     off = abs(Fraction(planned_event.scale) / Fraction(event.scale) - 1)
-    must(off <= slack, "the noise does not fit the requested guarantee")
+    ensure(off <= slack, "the noise does not fit the requested guarantee")
     for field, value in dataclasses.asdict(dataclasses.replace(planned_event, scale=event.scale)).items():
         there = getattr(event, field)
-        must(
+        ensure(
             repr(there) == repr(value),
             f"{field} of the event is {there!a}, and from the declared facts follows {value!a}",
         )
@@ -217,16 +221,18 @@ def least_epsilon(rho: float, delta: float) -> float:
 
 def _check_declaration(bundle_inputs: Inputs) -> None:
     declaration, facts = bundle_inputs.declaration, bundle_inputs.measurement.original_facts
-    must(isinstance(declaration, dict), "the declaration must be names with values")
+    ensure(isinstance(declaration, dict), "the declaration must be names with values")
     if set(declaration) == {"facts", "neighbours"}:
-        must(
+        ensure(
             json_bytes(declaration) == json_bytes(declared_facts(bundle_inputs.measurement)),
             "the declaration is not that of the measurement",
         )
         return
     implied = facts_of(declaration, facts.n)
-    must(json_bytes(implied.to_dict()) == json_bytes(facts.to_dict()), "the declaration is not that of the measurement")
-    must(
+    ensure(
+        json_bytes(implied.to_dict()) == json_bytes(facts.to_dict()), "the declaration is not that of the measurement"
+    )
+    ensure(
         declaration["name"].strip() == bundle_inputs.entry["name"],
         "the declaration is of another table than the ledger's entry",
     )
@@ -234,22 +240,22 @@ def _check_declaration(bundle_inputs: Inputs) -> None:
 
 def facts_of(declaration: dict, n: int | None) -> PublicFacts:
     """Return the public facts of an owner's declaration, for n rows; raise ValueError or BundleError."""
-    must(isinstance(declaration, dict), "the declaration must be names with values")
+    ensure(isinstance(declaration, dict), "the declaration must be names with values")
     parsed_declaration = Declaration.from_json(json.dumps(declaration))
-    must(
+    ensure(
         json_bytes(json.loads(parsed_declaration.to_json())) == json_bytes(declaration),
         "the declaration is not as it is written",
     )
     places = [end for column in parsed_declaration.columns for end in (column.low, column.high, column.typical)]
-    must(
+    ensure(
         parsed_declaration.row_bound is None or not any(v is not None for v in places),
         "a declaration has bounds or a row_bound",
     )
-    must(
+    ensure(
         bool(parsed_declaration.classes) == bool(parsed_declaration.label),
         "a label has classes, and classes have a label",
     )
-    must(
+    ensure(
         (n is not None) == parsed_declaration.n_public,
         "the declaration and the measurement differ on whether n is public",
     )
@@ -258,12 +264,12 @@ def facts_of(declaration: dict, n: int | None) -> PublicFacts:
 
 
 def _whole(name: str, value: Any, low: int) -> None:
-    must(
+    ensure(
         isinstance(value, int) and not isinstance(value, bool) and value >= low,
         f"{name} must be a whole number >= {low}",
     )
 
 
 def _words(name: str, value: Any) -> str:
-    must(isinstance(value, str) and bool(value.strip()), f"{name} must be text")
+    ensure(isinstance(value, str) and bool(value.strip()), f"{name} must be text")
     return value

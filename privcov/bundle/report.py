@@ -17,10 +17,10 @@ import pandas as pd
 
 from privcov.bundle import summary as fronts
 from privcov.bundle.html import STYLE, bullet_list, grid, section, text
-from privcov.bundle.summary import Front
+from privcov.bundle.summary import ReportSummary
 from privcov.core.words import SCALED, percent, plain
 from privcov.estimators.base import METHODS
-from privcov.metrics.errors import answers_to_beat, error, reference_matrix, working
+from privcov.metrics.errors import baseline_errors, error, reference_matrix, to_working_units
 from privcov.plots.exports import svg
 from privcov.plots.look import Picture
 from privcov.plots.matrices import colour_limit, heatmap
@@ -69,7 +69,7 @@ def build(
     *parts: str,
     script: str = "",
     address: str = "",
-    front: Front | None = None,
+    front: ReportSummary | None = None,
     date: datetime.date | None = None,
 ) -> str:
     """Return a report: its ``front`` on the first side, and behind it ``parts``, which are HTML already.
@@ -102,7 +102,13 @@ def build(
 
 
 def of_release(
-    rel: Release, data: Dataset, *, script: str = "", address: str = "", title: str = "", front: Front | None = None
+    rel: Release,
+    data: Dataset,
+    *,
+    script: str = "",
+    address: str = "",
+    title: str = "",
+    front: ReportSummary | None = None,
 ) -> str:
     """Return the report of one release: matrices, errors, trivial answers to compare with, the statement.
 
@@ -139,13 +145,13 @@ def _errors(rel: Release, data: Dataset, against: str) -> str:
     errors = grid(("Measure", "Value"), lines)
     if rel.target == "precision":
         return errors
-    answers = [(name, percent(level)) for name, level in answers_to_beat(data, rel.target)]
+    answers = [(name, percent(level)) for name, level in baseline_errors(data, rel.target)]
     return f"{errors}<p>Relative Frobenius errors to compare with:</p>" + grid(("Answer", "Error"), answers)
 
 
 def _matrices(rel: Release, data: Dataset, against: str) -> str:
     reference = reference_matrix(data, rel.target, against)
-    matrix = working(rel.matrix, rel.scale, rel.target)
+    matrix = to_working_units(rel.matrix, rel.scale, rel.target)
     limit, same_pairs = colour_limit(reference), same_column(rel.kinds)
     panels = [(against.capitalize(), reference), ("Released", matrix), (f"Released less {against}", matrix - reference)]
     pictures = "".join(

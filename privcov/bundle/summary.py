@@ -13,7 +13,7 @@ from privcov.core import accounting
 from privcov.core.guarantees import GaussianDP, Guarantee, NoPrivacy
 from privcov.core.words import chance, percent, plain, to_powers
 from privcov.estimators.base import METHODS
-from privcov.metrics.errors import error, reference_matrix, working
+from privcov.metrics.errors import error, reference_matrix, to_working_units
 from privcov.plots.look import Picture
 from privcov.plots.matrices import colour_limit, heatmap
 from privcov.plots.palette import LIGHT
@@ -30,7 +30,7 @@ WHERE = {"simulated": "simulated, so no person is behind them", "public": "a tab
 
 
 @dataclass(frozen=True)
-class Front:
+class ReportSummary:
     """The first side of a report: the result, what to do, an attacker's odds, assumptions by name, the caption."""
 
     answer: str
@@ -83,13 +83,13 @@ def bounds_of(columns: Sequence[str], bounds: np.ndarray | None) -> str:
     return "; ".join(ranges[:FEW]) + more
 
 
-def of_release(rel: Release, data: Dataset, seed: str = "", *, correlations: bool = False) -> Front:
+def of_release(rel: Release, data: Dataset, seed: str = "", *, correlations: bool = False) -> ReportSummary:
     """Return the first side of the report of one release; with ``correlations`` their error says of what use it is."""
     against = "sample" if data.truth is None else "truth"
     wrong = error(rel, data, relative=True, against=against)
     limit = colour_limit(reference_matrix(data, rel.target, against))
-    matrix = working(rel.matrix, rel.scale, rel.target)
-    return Front(
+    matrix = to_working_units(rel.matrix, rel.scale, rel.target)
+    return ReportSummary(
         f"The released {rel.target} is {percent(wrong)} off the {against}.",
         _advised(rel, data, wrong, correlations),
         risk_of(rel),

@@ -6,7 +6,7 @@ import numpy as np
 
 from privcov.core.words import percent
 from privcov.estimators.base import METHODS
-from privcov.metrics.errors import answers_to_beat, reference_matrix, waterfall
+from privcov.metrics.errors import baseline_errors, reference_matrix, waterfall
 from privcov.postprocess.matrices import correlation
 from privcov.releases.display import matrix_of
 from privcov.releases.release import Release
@@ -25,7 +25,7 @@ def verdict(wrong: float, data: Dataset, rel: Release, *, correlations: bool = F
 
     With ``correlations`` the error of the correlations decides: a few columns may dominate the covariance.
     """
-    baselines, sample = answers_to_beat(data, rel.target), reference_matrix(data, rel.target, "sample")
+    baselines, sample = baseline_errors(data, rel.target), reference_matrix(data, rel.target, "sample")
     if np.trace(sample) <= data.d * STILL:
         return "Nothing varies in these rows.", ""
     trivial = baselines[:1] if data.d == 1 else baselines[:2]  # the diagonal of one column is all of the sample

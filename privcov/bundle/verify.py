@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from privcov.bundle.archive import BundleError, must, read_place
+from privcov.bundle.archive import BundleError, ensure, read_place
 from privcov.bundle.derived import EXTRAS, FORMAT, VERIFY, Inputs, derived_files, manifest_of
 from privcov.bundle.inputs import INPUTS, in_ascii, parse_json, read_inputs
 from privcov.estimators.base import METHODS, MethodCard
@@ -35,7 +35,7 @@ def check(files: Mapping[str, bytes]) -> tuple[Inputs, list[str]]:
     """Return the inputs, and lines on what holds and what cannot be checked; raise BundleError otherwise."""
     _check_manifest(files)
     for name in INPUTS:
-        must(name in files, f"{name} is missing")
+        ensure(name in files, f"{name} is missing")
     bundle_inputs, sentence = read_inputs(files)
     _check_method(bundle_inputs)
     expected = derived_files(bundle_inputs)
@@ -56,7 +56,7 @@ def _check_method(bundle_inputs: Inputs) -> None:
     """Check that the method can have made the measurement: its parameters, its noise, its anchor."""
     request, event = bundle_inputs.entry["request"], bundle_inputs.measurement.event
     method, own = request["method"], request["parameters"]
-    must(method in [card.key for card in private_methods()], "the method is not offered for private rows")
+    ensure(method in [card.key for card in private_methods()], "the method is not offered for private rows")
     _check_parameters(own, METHODS.get(method))
     try:
         method_request = private_request(
@@ -69,23 +69,23 @@ def _check_method(bundle_inputs: Inputs) -> None:
         planned_event = method_request.event()
     except (ValueError, TypeError) as problem:
         raise BundleError(f"ledger_entry.json: {in_ascii(problem)}") from None
-    must(planned_event.mechanism == event.mechanism, f"the method draws no {event.mechanism} noise")
-    must(
+    ensure(planned_event.mechanism == event.mechanism, f"the method draws no {event.mechanism} noise")
+    ensure(
         bool(method_request.measurement_request.search_share) == (bundle_inputs.measurement.search is not None),
         "the method searches for no row bound",
     )
-    must(planned_event.statistic == event.statistic, "the method measures with another anchor")
-    must(method_request.input.tuning == request["tuning"], "the method does not record this tuning")
+    ensure(planned_event.statistic == event.statistic, "the method measures with another anchor")
+    ensure(method_request.input.tuning == request["tuning"], "the method does not record this tuning")
 
 
 def _compare(files: Mapping[str, bytes], expected: Mapping[str, bytes]) -> None:
     contents = {name: raw for name, raw in files.items() if name not in EXTRAS and name != "manifest.json"}
     for name in sorted({*expected, *contents} - {"verify.py"}):
-        must(name in contents, f"{name} is missing")
-        must(name in expected, f"{name!a} is not a file of this bundle")
-        must(contents[name] == expected[name], f"{name} does not follow from the measurement")
-    must("verify.py" in contents, "verify.py is missing")
-    must(
+        ensure(name in contents, f"{name} is missing")
+        ensure(name in expected, f"{name!a} is not a file of this bundle")
+        ensure(contents[name] == expected[name], f"{name} does not follow from the measurement")
+    ensure("verify.py" in contents, "verify.py is missing")
+    ensure(
         contents["verify.py"] == VERIFY.read_bytes(),
         "all files but one follow from the measurement, and verify.py is not the one that checks here: it was altered, "
         "or written by another version of privcov. Do not run it; check with that version, or make the bundle again",
@@ -97,33 +97,33 @@ def _check_parameters(parameters: dict, card: MethodCard) -> None:
     for name in sorted(set(parameters) - {spec.name for spec in card.parameters}):
         raise BundleError(f"ledger_entry.json: {card.key} has no parameter {name!a}")
     for spec in card.parameters:
-        must(spec.name in parameters, f"ledger_entry.json: the request lacks the parameter {spec.name} of {card.key}")
+        ensure(spec.name in parameters, f"ledger_entry.json: the request lacks the parameter {spec.name} of {card.key}")
         try:
             value = spec.check(parameters[spec.name])
         except ValueError as problem:
             raise BundleError(f"ledger_entry.json: {in_ascii(problem)}") from None
-        must(repr(value) == repr(parameters[spec.name]), f"ledger_entry.json: {spec.name} is written in another way")
+        ensure(repr(value) == repr(parameters[spec.name]), f"ledger_entry.json: {spec.name} is written in another way")
 
 
 # --- files --------------------------------------------------------------------------------------------------
 
 
 def _check_manifest(files: Mapping[str, bytes]) -> None:
-    must("manifest.json" in files, "manifest.json is missing")
+    ensure("manifest.json" in files, "manifest.json is missing")
     raw = files["manifest.json"]
     manifest = parse_json("manifest.json", raw)
-    must(isinstance(manifest, dict) and isinstance(manifest.get("files"), dict), "manifest.json lists no files")
+    ensure(isinstance(manifest, dict) and isinstance(manifest.get("files"), dict), "manifest.json lists no files")
     number = manifest.get("format")
-    must(
+    ensure(
         repr(number) == repr(FORMAT),
         f"it has format {number!a}, and this version of privcov knows {FORMAT}. Check it with the privcov that made it",
     )
     for name in sorted({*files, *manifest["files"]} - {"manifest.json"}):
-        must(name in manifest["files"], f"unlisted file {name!a}")
-        must(name in files, f"{name!a} is missing")
-        must(hashlib.sha256(files[name]).hexdigest() == manifest["files"][name], f"{name!a} was changed")
+        ensure(name in manifest["files"], f"unlisted file {name!a}")
+        ensure(name in files, f"{name!a} is missing")
+        ensure(hashlib.sha256(files[name]).hexdigest() == manifest["files"][name], f"{name!a} was changed")
     contents = {name: content for name, content in files.items() if name != "manifest.json"}
-    must(raw == manifest_of(contents), "manifest.json is not as it was written")
+    ensure(raw == manifest_of(contents), "manifest.json is not as it was written")
 
 
 # --- the command --------------------------------------------------------------------------------------------

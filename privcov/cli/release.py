@@ -50,7 +50,7 @@ def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def _release(options: argparse.Namespace) -> None:
     from privcov.estimators.base import METHODS
-    from privcov.releases.private_request import DEFAULT_METHODS, usual_request
+    from privcov.releases.private_request import DEFAULT_METHODS, default_request
 
     guarantee = guarantee_of(options)
     METHODS.get(options.method or DEFAULT_METHODS[0])  # a key that is none is refused before a row is read
@@ -68,7 +68,7 @@ def _release(options: argparse.Namespace) -> None:
         if ledger.account(name).affords(guarantee):  # else nothing can be spent, and release_private says so
             check.stop_if_unreadable(declaration, options.data, options.accept_unreadable)
         private = declaration.on_files(options.data, bar)
-        key = options.method or usual_request(private.facts, guarantee).method.card.key
+        key = options.method or default_request(private.facts, guarantee).method.card.key
         searched = {"row_bound_search": "auto"} if declaration.row_bound_search and key == DEFAULT_METHODS[0] else {}
         release = privcov.release_private(
             private,

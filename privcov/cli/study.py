@@ -32,7 +32,7 @@ def _run(options: argparse.Namespace) -> None:
     from privcov.studies.store import Store
 
     if options.workers is not None:
-        checks.whole("--workers", options.workers, 1, 1024)
+        checks.integer("--workers", options.workers, 1, 1024)
     streams.check_place(options.out, required_files=[options.plan])
     plan, store, n_reused = Plan.from_json(options.plan.read_bytes()), None if options.fresh else Store(), 0
 

@@ -289,12 +289,12 @@ def covers(target: Guarantee, actual: Guarantee | None) -> bool:
     return actual.epsilon <= target.epsilon and actual.delta <= target.delta
 
 
-def group(guarantee: Given, k: int) -> Given:
+def group_privacy(guarantee: Given, k: int) -> Given:
     """Return the guarantee for k rows of one person, all of which may change, rounded up.
 
     PureDP: k epsilon. ZCDP: k^2 rho. GaussianDP: k mu. ApproxDP: (k epsilon, delta (e^{k epsilon}-1)/(e^epsilon-1)).
     """
-    k = checks.whole("k", k, 1)
+    k = checks.integer("k", k, 1)
     if k == 1:
         return guarantee
     if isinstance(guarantee, PureDP):
@@ -321,7 +321,7 @@ def self_compose(guarantee: Given, k: int) -> Given:
 
     PureDP and ApproxDP add epsilon and delta (basic composition), ZCDP adds rho, GaussianDP adds mu^2.
     """
-    k = checks.whole("k", k, 1)
+    k = checks.integer("k", k, 1)
     if isinstance(guarantee, PureDP):
         return PureDP(_up(k * Fraction(guarantee.epsilon)))
     if isinstance(guarantee, ZCDP):

@@ -177,7 +177,7 @@ def strictly_between(name: str, value: object, low: float, high: float, remedy: 
     return x
 
 
-def whole(name: str, value: Any, low: float, high: float | None = None, remedy: str = "") -> int:
+def integer(name: str, value: Any, low: float, high: float | None = None, remedy: str = "") -> int:
     """Return ``value`` as an int with low <= value (<= high)."""
     x = number(name, value)
     if x != int(x):

@@ -228,9 +228,9 @@ class NoPrivacy:
 
 Guarantee = PureDP | ApproxDP | ZCDP | NoPrivacy
 BudgetShare = Guarantee | GaussianDP  # what a guarantee is split into; an ApproxDP becomes GaussianDP shares
-Kind = type[PureDP] | type[ApproxDP] | type[ZCDP] | type[NoPrivacy]
-_KINDS: tuple[Kind, ...] = (PureDP, ApproxDP, ZCDP, NoPrivacy)
-KINDS: dict[str, Kind] = {kind.kind: kind for kind in _KINDS}
+GuaranteeKind = type[PureDP] | type[ApproxDP] | type[ZCDP] | type[NoPrivacy]
+_KINDS: tuple[GuaranteeKind, ...] = (PureDP, ApproxDP, ZCDP, NoPrivacy)
+KINDS: dict[str, GuaranteeKind] = {kind.kind: kind for kind in _KINDS}
 
 
 def level_of(guarantee: Guarantee) -> float:

@@ -70,7 +70,7 @@ ONE_BLAS_THREAD = _OneBlasThread()
 _HERE = threading.local()
 
 
-def inside() -> bool:
+def in_worker() -> bool:
     """Return whether the caller is a task of `run_tasks` in a worker."""
     return getattr(_HERE, "working", False)
 
@@ -107,8 +107,8 @@ def run_tasks(
     was yielded before an error is complete.
     """
     tasks = list(tasks)
-    count = worker_count() if workers is None else checks.whole("workers", workers, 1, 1024)
-    if inside() or len(tasks) < 2:  # a task with tasks of its own: the other cores are already in use
+    count = worker_count() if workers is None else checks.integer("workers", workers, 1, 1024)
+    if in_worker() or len(tasks) < 2:  # a task with tasks of its own: the other cores are already in use
         return _here(work, tasks)
     if not threads and has_caller_backend():
         return _by_joblib(work, tasks, -1)
@@ -175,7 +175,7 @@ def _one(work: Callable, position: int, task: object, versions: tuple[str, str])
     if versions != _versions():
         here, there = (f"privcov {own} with numpy {arrays}" for own, arrays in (_versions(), versions))
         raise ParallelError(f"A worker has {here}, and this machine has {there}. Install the same on both.")
-    before, _HERE.working = inside(), True
+    before, _HERE.working = in_worker(), True
     try:
         with ONE_BLAS_THREAD:
             return position, work(task)

@@ -22,7 +22,7 @@ _ELSEWHERE |= dict.fromkeys(
 
 
 @dataclass(frozen=True)
-class Spec:
+class ParameterSpec:
     """Name, check and display of one parameter.
 
     default: its type is the type of the parameter. low, high: smallest and largest value, inclusive; ``low`` is
@@ -60,20 +60,20 @@ class Spec:
             return checks.one_of(self.name, value, (True, False))
         assert self.low is not None, "a number is declared with its bounds"
         if isinstance(self.default, int):
-            return checks.whole(self.name, value, self.low, self.high)
+            return checks.integer(self.name, value, self.low, self.high)
         assert self.high is not None, "a number is declared with its bounds"
         return checks.in_range(self.name, value, self.low, self.high)
 
 
 def parameter(default: Any, label: str, **fields: Any) -> Any:
-    """Return a dataclass field with a `Spec`."""
+    """Return a dataclass field with a `ParameterSpec`."""
     return dataclasses.field(default=default, metadata={"spec": {"label": label, **fields}})
 
 
-def specs(cls: type) -> tuple[Spec, ...]:
+def specs(cls: type) -> tuple[ParameterSpec, ...]:
     """Return the parameters of a dataclass, in order."""
     return tuple(
-        Spec(name=f.name, default=f.default, **f.metadata["spec"])
+        ParameterSpec(name=f.name, default=f.default, **f.metadata["spec"])
         for f in dataclasses.fields(cls)
         if "spec" in f.metadata
     )

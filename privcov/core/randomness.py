@@ -22,12 +22,12 @@ def seed_of(random_state: RandomState) -> int:
         return int(random_state.randint(2**31 - 1))
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31 - 1))
-    return checks.whole("random_state", random_state, 0, None, "Leave it out for fresh noise.")
+    return checks.integer("random_state", random_state, 0, None, "Leave it out for fresh noise.")
 
 
 def stream(seed: int, *names: Any) -> np.random.Generator:
     """Return a numpy Generator for the seed and the names. For simulations, never for private releases."""
-    seed = checks.whole("seed", seed, 0)
+    seed = checks.integer("seed", seed, 0)
     words = "\x1f".join(map(str, names)).encode()
     key = int.from_bytes(hashlib.blake2b(words, digest_size=16).digest(), "big")
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, key])))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from privcov.core.parameters import Checked, Spec, specs
+from privcov.core.parameters import Checked, ParameterSpec, specs
 from privcov.core.randomness import stream
 from privcov.core.registry import Registry
 from privcov.tables.dataset import Dataset
@@ -29,7 +29,7 @@ class SourceCard:
         return f"SourceCard({self.key!r}: {self.group})"
 
     @property
-    def parameters(self) -> tuple[Spec, ...]:
+    def parameters(self) -> tuple[ParameterSpec, ...]:
         """The settings of the source, in the order of the form."""
         return specs(self.cls)
 

@@ -17,7 +17,7 @@ import numpy as np
 from privcov.core.guarantees import RELATIONS
 from privcov.core.parameters import parameter
 from privcov.estimators.base import ALL_KINDS, METHODS, MethodInput
-from privcov.estimators.glasso import FLOOR, TUNINGS, Glasso, Solved
+from privcov.estimators.glasso import FLOOR, TUNINGS, Glasso, SolvedPath
 from privcov.estimators.mechanisms import LeastNoise
 from privcov.measurements.labels import CLASSES
 from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
@@ -120,7 +120,7 @@ class AutoPrecision(Glasso):
         return OTHERWISE if self.rule == TESTED else self.rule
 
     def choose_precision(
-        self, inputs: MethodInput, noisy_moment: NoisyMoment, solution: Solved
+        self, inputs: MethodInput, noisy_moment: NoisyMoment, solution: SolvedPath
     ) -> tuple[np.ndarray, tuple[str, ...]]:
         """Return the matrix of largest likelihood on the edges of the test, or that of a lambda rule."""
         by_test = self.rule == TESTED and inputs.tuning == "released"

@@ -10,18 +10,28 @@ from typing import Any
 import numpy as np
 
 from privcov.core import accounting
-from privcov.core.guarantees import KINDS, ApproxDP, BudgetShare, Event, Guarantee, Kind, NoPrivacy, PureDP, ZCDP
-from privcov.core.parameters import Checked, Spec, specs
+from privcov.core.guarantees import (
+    KINDS,
+    ApproxDP,
+    BudgetShare,
+    Event,
+    Guarantee,
+    GuaranteeKind,
+    NoPrivacy,
+    PureDP,
+    ZCDP,
+)
+from privcov.core.parameters import Checked, ParameterSpec, specs
 from privcov.core.registry import Registry
 from privcov.measurements.labels import CLASSES, class_list
 from privcov.measurements.moment import CENTRES, NoisyMoment, measure_moment
 from privcov.measurements.norm_histogram import search_row_bound
-from privcov.postprocess.fit import Fit
+from privcov.postprocess.fit import PathPoint
 from privcov.postprocess.moments import Moments, unpack
 from privcov.tables.dataset import Dataset
 from privcov.tables.public_facts import PublicFacts
 
-ALL_KINDS: tuple[Kind, ...] = (PureDP, ApproxDP, ZCDP)
+ALL_KINDS: tuple[GuaranteeKind, ...] = (PureDP, ApproxDP, ZCDP)
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,7 +54,7 @@ class MethodCard:
     label: str
     target: str
     family: str
-    guarantees: tuple[Kind, ...]
+    guarantees: tuple[GuaranteeKind, ...]
     standing: str
     summary: str
     formula: str
@@ -68,7 +78,7 @@ class MethodCard:
         return f"MethodCard({self.key!r}: {self.target}, {self.standing})"
 
     @property
-    def parameters(self) -> tuple[Spec, ...]:
+    def parameters(self) -> tuple[ParameterSpec, ...]:
         """The settings of the method, in the order of the form."""
         return specs(self.cls)
 
@@ -113,7 +123,7 @@ class MeasurementRequest:
         return dataclasses.replace(noisy_moment, bound_search=search)
 
 
-class NotOneMeasurement(TypeError):
+class NotOneMeasurementError(TypeError):
     """Raised where a method needs more of the rows than one measurement of the moment matrix."""
 
 
@@ -164,7 +174,7 @@ class MethodInput:
     def n(self) -> int:
         """The public number of rows; raises NotOneMeasurement where n is not public."""
         if self.facts.n is None:
-            raise NotOneMeasurement("The number of rows is not public.")
+            raise NotOneMeasurementError("The number of rows is not public.")
         return self.facts.n
 
     @property
@@ -176,7 +186,7 @@ class MethodInput:
     def dataset(self) -> Dataset:
         """The rows, for a method that measures them itself; raises NotOneMeasurement where the rows are private."""
         if self.rows is None:
-            raise NotOneMeasurement(
+            raise NotOneMeasurementError(
                 "Private rows are measured once, by the exact measurement, and never handed to a method."
             )
         return self.rows
@@ -194,7 +204,7 @@ class Outcome:
     noisy_moment: NoisyMoment | None
     moments: Moments
     precision: np.ndarray | None = None
-    path: tuple[Fit, ...] | None = None
+    path: tuple[PathPoint, ...] | None = None
     notes: tuple[str, ...] = ()
     steps: tuple[Event, ...] = ()
     count: float | None = None
@@ -229,7 +239,7 @@ class Method(Checked):
 
         Raises NotOneMeasurement where the method needs other measurements, NothingMeasured where it reads no rows.
         """
-        raise NotOneMeasurement(
+        raise NotOneMeasurementError(
             f"{self.card.label} looks at the rows in other steps than one measurement of the moments."
         )
 
@@ -238,7 +248,7 @@ class Method(Checked):
 
         Raises NotOneMeasurement where the method needs more than that measurement.
         """
-        raise NotOneMeasurement(f"{self.card.label} does not work from one measurement of the moments.")
+        raise NotOneMeasurementError(f"{self.card.label} does not work from one measurement of the moments.")
 
     def events(self, inputs: MethodInput) -> tuple[Event, ...]:
         """Return what a run does to the rows, in order."""

@@ -17,9 +17,9 @@ from privcov.estimators.mechanisms import MechanismMethod
 from privcov.estimators.precision import fission_halves, target
 from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess.feasibility import Infeasible, diagnose
-from privcov.postprocess.fit import Fit
+from privcov.postprocess.fit import PathPoint
 from privcov.postprocess.glasso import has_descent, lambda_max, solve_path
-from privcov.postprocess.lambda_choice import FISSION_SPLITS, RULES, choices, fission_scores, nearest, solved
+from privcov.postprocess.lambda_choice import FISSION_SPLITS, RULES, choices, fission_scores, nearest, solved_positions
 from privcov.postprocess.repair import REPAIRS, repair_for_lasso
 from privcov.postprocess.spectrum import clip_psd
 
@@ -36,7 +36,7 @@ NO_VARIANCE = (
 
 
 @dataclass(frozen=True, eq=False)
-class Solved:
+class SolvedPath:
     """The lambda path of one measurement, in unit-ball units, with at least one precision matrix.
 
     clipped: the noisy moment of the covariance and the mean. s: the repaired matrix that was solved for.
@@ -44,7 +44,7 @@ class Solved:
 
     clipped: np.ndarray
     s: np.ndarray
-    path: tuple[Fit, ...]
+    path: tuple[PathPoint, ...]
     notes: tuple[str, ...]
 
 
@@ -107,7 +107,7 @@ class Glasso(MechanismMethod):
         """The rule that chooses lambda under tuning "released"."""
         return self.rule
 
-    def solve(self, inputs: MethodInput, noisy_moment: NoisyMoment) -> Solved:
+    def solve(self, inputs: MethodInput, noisy_moment: NoisyMoment) -> SolvedPath:
         """Repair the noisy matrix and solve the path, without choosing lambda; ValueError where none has an answer."""
         published = inputs.calibration != "sound"
         if published:
@@ -119,11 +119,11 @@ class Glasso(MechanismMethod):
             path = solve_path(s, points=PATH_POINTS, depth=PATH_DEPTH, tol=GAPS[self.accuracy])
             if not has_descent():
                 notes += ("Solved by ADMM: the faster solver needs numba, which cannot be loaded here.",)
-        if not solved(path):
+        if not solved_positions(path):
             raise ValueError(f"The graphical lasso failed on the noisy matrix: {_cause(path, s, published)}")
-        return Solved(clipped, s, path, notes)
+        return SolvedPath(clipped, s, path, notes)
 
-    def _position(self, inputs: MethodInput, noisy_moment: NoisyMoment, solution: Solved) -> tuple[str, int]:
+    def _position(self, inputs: MethodInput, noisy_moment: NoisyMoment, solution: SolvedPath) -> tuple[str, int]:
         """Return the rule, "chosen" without one, and the position of its lambda on the path."""
         published, path, s = inputs.calibration != "sound", solution.path, solution.s
         lambdas = [fit.lam for fit in path]
@@ -166,7 +166,7 @@ class Glasso(MechanismMethod):
 
     def path_as_published(
         self, s: np.ndarray, noisy_moment: NoisyMoment, inputs: MethodInput
-    ) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
+    ) -> tuple[tuple[PathPoint, ...], tuple[str, ...]]:
         """Solve the path of the problem that Wang et al. 2018 prints, and return it with notes.
 
         Every entry is penalised. A matrix far from positive semi-definite has no solution below the penalty that
@@ -189,7 +189,7 @@ class Glasso(MechanismMethod):
         return path, notes
 
     def choose_precision(
-        self, inputs: MethodInput, noisy_moment: NoisyMoment, solution: Solved
+        self, inputs: MethodInput, noisy_moment: NoisyMoment, solution: SolvedPath
     ) -> tuple[np.ndarray, tuple[str, ...]]:
         """Return the precision matrix of the release, unit-ball units, and notes."""
         rule, best = self._position(inputs, noisy_moment, solution)
@@ -203,7 +203,7 @@ class Glasso(MechanismMethod):
         return fit.precision, (note,)
 
 
-def _cause(path: tuple[Fit, ...], s: np.ndarray, published: bool) -> str:
+def _cause(path: tuple[PathPoint, ...], s: np.ndarray, published: bool) -> str:
     if any(fit.status == "infeasible" for fit in path):
         return str(Infeasible(max(fit.lam for fit in path), diagnose(s, penalise_diagonal=published)))
     return "no penalty of the path converged. Use a larger epsilon, more rows, or fewer columns."

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from privcov.core import accounting
-from privcov.core.guarantees import ApproxDP, BudgetShare, GaussianDP, Guarantee, Kind, NoPrivacy, PureDP, ZCDP
-from privcov.estimators.base import MeasurementRequest, MethodInput, NotOneMeasurement, OneMeasurement
+from privcov.core.guarantees import ApproxDP, BudgetShare, GaussianDP, Guarantee, GuaranteeKind, NoPrivacy, PureDP, ZCDP
+from privcov.estimators.base import MeasurementRequest, MethodInput, NotOneMeasurementError, OneMeasurement
 from privcov.measurements.moment import ANCHOR_SQUARED, NoisyMoment, sensitivity
 from privcov.measurements.wishart import measure_wishart
 
@@ -45,7 +45,7 @@ def refuse_unknown_count(inputs: MethodInput) -> None:
 
 def printed_share(
     inputs: MethodInput,
-    printed: Mapping[str, tuple[Kind, Callable[[Any, int], float]]],
+    printed: Mapping[str, tuple[GuaranteeKind, Callable[[Any, int], float]]],
     norm: str,
     sound_scale: Callable[[Any, float], float],
 ) -> BudgetShare:
@@ -92,7 +92,7 @@ class Mechanism(Noise):
     """
 
     shape: str
-    printed: Mapping[str, tuple[Kind, Callable[[Any, int], float]]] | None = None
+    printed: Mapping[str, tuple[GuaranteeKind, Callable[[Any, int], float]]] | None = None
     printed_shape: str = ""
 
     def request(self, inputs: MethodInput) -> MeasurementRequest:
@@ -135,7 +135,7 @@ class WishartNoise(Noise):
 
     def request(self, inputs: MethodInput) -> MeasurementRequest:
         """Raise NotOneMeasurement: private rows never get this noise."""
-        raise NotOneMeasurement("A single Wishart matrix is not among the noises of private rows.")
+        raise NotOneMeasurementError("A single Wishart matrix is not among the noises of private rows.")
 
     def measure(self, inputs: MethodInput) -> NoisyMoment:
         """Measure the noisy matrix."""

@@ -402,7 +402,7 @@ class ReleaseAnswers:
         """
         self._whole()
         d = len(self.columns)
-        count = min(3, d) if n_components is None else checks.whole("n_components", n_components, 1, d)
+        count = min(3, d) if n_components is None else checks.integer("n_components", n_components, 1, d)
         intervals = spectrum.components(self._shape, count, self.level)
         estimate = np.where(
             intervals.identified, intervals.estimate, np.nan

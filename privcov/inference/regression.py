@@ -60,7 +60,7 @@ from privcov.inference.unbiased import (
     Intervals,
     UnbiasedMoments,
 )
-from privcov.measurements.noise_theory.noise_law import Law
+from privcov.measurements.noise_theory.noise_law import NoiseLaw
 from privcov.measurements.noise_theory.tails import tail
 from privcov.postprocess.edge_test import edge_test
 
@@ -84,7 +84,7 @@ class RegressionFit:
 class _Part:
     """The columns that take part: law, mean, covariance, number of rows, and u^2."""
 
-    law: Law
+    law: NoiseLaw
     mean: np.ndarray
     covariance: np.ndarray
     rows: float
@@ -117,7 +117,7 @@ def _mixed(v: np.ndarray, e: np.ndarray) -> np.ndarray:
     return (outer + outer.T) / 2
 
 
-def _excess(law: Law, v: np.ndarray, e: np.ndarray) -> float:
+def _excess(law: NoiseLaw, v: np.ndarray, e: np.ndarray) -> float:
     vv, ee = float(v @ v), float(e @ e)
     return float(
         law.excess_kurtosis(float(np.sum(v**4) * np.sum(e**4)) / (vv * ee) ** 2, float(v @ e) / np.sqrt(vv * ee))

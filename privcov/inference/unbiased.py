@@ -18,10 +18,10 @@ from privcov.core import checks
 from privcov.measurements.exact.moment import NoisySum
 from privcov.measurements.exact.reading import count_std, read_sum
 from privcov.measurements.moment import NoisyMoment
-from privcov.measurements.noise_theory.noise_law import Law, law_of, moments_of, relative_count_std
+from privcov.measurements.noise_theory.noise_law import NoiseLaw, law_of, moments_of, relative_count_std
 from privcov.measurements.noise_theory.tails import quantile
 from privcov.postprocess.available_cases import AvailableCases, available_cases
-from privcov.postprocess.binary_columns import BinaryColumns, two_values
+from privcov.postprocess.binary_columns import BinaryColumns, find_binary_columns
 from privcov.releases.release import Release
 from privcov.tables.declared_columns import typed_units
 
@@ -100,7 +100,7 @@ class UnbiasedMoments:
     mean: np.ndarray | None
     covariance: np.ndarray
     rows: float
-    law: Law
+    law: NoiseLaw
     scale: np.ndarray
     origin: np.ndarray
     noisy_moment: NoisyMoment
@@ -256,7 +256,7 @@ def unbiased_moments(x: Release | Measurement) -> UnbiasedMoments:
     moments = combine_moments(
         noisy_moment, relative, noisy_moment.rows, x.columns, np.array(x.scale), np.array(x.origin), None
     )
-    two = two_values(x.kinds, typed_units(x.kinds).with_row_bound(x.row_bound)) if x.kinds else None
+    two = find_binary_columns(x.kinds, typed_units(x.kinds).with_row_bound(x.row_bound)) if x.kinds else None
     return dataclasses.replace(moments, binary=two)
 
 
@@ -268,7 +268,7 @@ def unbiased_moments_of_sum(total: NoisySum) -> UnbiasedMoments:
     moments = combine_moments(
         noisy_moment, relative, rows, facts.columns, np.array(facts.scale), np.array(facts.origin), total
     )
-    return dataclasses.replace(moments, binary=two_values(facts.kinds, facts.units, facts.missing))
+    return dataclasses.replace(moments, binary=find_binary_columns(facts.kinds, facts.units, facts.missing))
 
 
 def merge_class_anchors(noisy_moment: NoisyMoment) -> NoisyMoment:

@@ -42,10 +42,10 @@ class SplitSizes:
     best: int | None = None
 
     def __post_init__(self) -> None:
-        checks.whole("training", self.training, 2)
-        checks.whole("validation", self.validation, 0)
+        checks.integer("training", self.training, 2)
+        checks.integer("validation", self.validation, 0)
         if self.best is not None:
-            checks.whole("best", self.best, 1)
+            checks.integer("best", self.best, 1)
 
 
 def split(dataset: Dataset, sizes: SplitSizes, *, seed: int, repeat: int = 0) -> tuple[Dataset, Dataset]:

@@ -29,7 +29,7 @@ def matrix_norm(matrix: np.ndarray, norm: str) -> float:
     return float(np.linalg.norm(matrix, _ORDERS[norm]))
 
 
-def working(matrix: np.ndarray, scale: np.ndarray, target: str) -> np.ndarray:
+def to_working_units(matrix: np.ndarray, scale: np.ndarray, target: str) -> np.ndarray:
     """Turn a matrix in the data's units into working units (each column divided by its public scale)."""
     outer = np.outer(scale, scale)
     return matrix * outer if target == "precision" else matrix / outer
@@ -41,7 +41,7 @@ def reference_matrix(dataset: Dataset, target: str, against: str, rel: Release |
     if against == "nonprivate":
         if rel is None:
             raise ValueError("against='nonprivate' needs the release whose method is to run without noise.")
-        return working(without_noise(rel, dataset).matrix, dataset.scale, rel.target)
+        return to_working_units(without_noise(rel, dataset).matrix, dataset.scale, rel.target)
     if against == "truth":
         if dataset.truth is None:
             raise ValueError(f"{dataset.name!r} has no known truth; use against='sample'.")
@@ -53,7 +53,7 @@ def reference_matrix(dataset: Dataset, target: str, against: str, rel: Release |
             if target == "second moment":  # about the public origin
                 beside = dataset.origin if dataset.truth.mean is None else dataset.origin - dataset.truth.mean
                 reference = reference + np.outer(beside, beside)
-        return working(reference, dataset.scale, target)
+        return to_working_units(reference, dataset.scale, target)
     centre = "auto" if rel is None else rel.parameters["centre"]
     centre = "none" if target == "second moment" else centre if centre in ("none", CLASSES) else "joint"
     key = ("sample", target, centre)
@@ -174,7 +174,7 @@ def error(
         raise TypeError(f"rel must be a privcov.Release, got {checks.describe(rel)}.")
     _check_pair(rel, dataset)
     reference = reference_matrix(dataset, rel.target, against, rel)
-    distance = matrix_norm(working(rel.matrix, rel.scale, rel.target) - reference, norm)
+    distance = matrix_norm(to_working_units(rel.matrix, rel.scale, rel.target) - reference, norm)
     if not relative:
         return distance
     return _ratio(distance, matrix_norm(reference, norm))
@@ -211,7 +211,7 @@ def waterfall(rel: Release, dataset: Dataset, norm: str = "frobenius") -> list[t
     return stages
 
 
-def answers_to_beat(dataset: Dataset, target: str, norm: str = "frobenius") -> list[tuple[str, float]]:
+def baseline_errors(dataset: Dataset, target: str, norm: str = "frobenius") -> list[tuple[str, float]]:
     """Return the relative errors of the answers that take no noise: zero, the diagonal, a sample of known truth.
 
     For covariance and second-moment targets, against the truth where known, else the sample. None is private but zero.
@@ -239,7 +239,7 @@ def spectra(rel: Release, dataset: Dataset) -> list[tuple[str, np.ndarray]]:
     ]
     if rel.noisy_moment is not None:
         stages.append(("Noisy", _stage(rel, rel.noisy_moment.matrix)))
-    stages.append(("Post-processed", working(rel.matrix, rel.scale, rel.target)))
+    stages.append(("Post-processed", to_working_units(rel.matrix, rel.scale, rel.target)))
     return [(name, np.linalg.eigvalsh(matrix)) for name, matrix in stages]
 
 

@@ -17,7 +17,7 @@ from privcov.estimators.precision import target
 from privcov.inference.unbiased import unbiased_moments
 from privcov.metrics.errors import matrix_norm, without_noise
 from privcov.postprocess.edge_test import edge_test
-from privcov.postprocess.fit import Fit
+from privcov.postprocess.fit import PathPoint
 from privcov.postprocess.glasso import solve
 from privcov.postprocess.repair import repair_for_lasso
 from privcov.releases.display import matrix_of
@@ -157,7 +157,7 @@ def check_reference(true: np.ndarray) -> None:
         )
 
 
-def path_rates(path: Sequence[Fit], true: np.ndarray, threshold: float = 1e-8) -> Rates:
+def path_rates(path: Sequence[PathPoint], true: np.ndarray, threshold: float = 1e-8) -> Rates:
     """Return the rates along a path against a reference graph."""
     check_reference(true)
     solved = [fit for fit in path if fit.precision is not None]
@@ -229,10 +229,10 @@ def without_noise_at(rel: Release, dataset: Dataset, lam: float) -> np.ndarray:
     exact = noisy_matrix(without_noise(rel, dataset))
     matrix = repair_for_lasso(exact, "psd").matrix
     published = rel.parameters["calibration"] != "sound"
-    return solved(matrix, lam, penalise_diagonal=published)
+    return solve_precision(matrix, lam, penalise_diagonal=published)
 
 
-def solved(matrix: np.ndarray, lam: float, *, penalise_diagonal: bool = False) -> np.ndarray:
+def solve_precision(matrix: np.ndarray, lam: float, *, penalise_diagonal: bool = False) -> np.ndarray:
     """Return the precision matrix of `privcov.postprocess.glasso.solve`."""
     precision = solve(matrix, lam, penalise_diagonal=penalise_diagonal).precision
     if precision is None:

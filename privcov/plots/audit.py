@@ -91,12 +91,12 @@ def support(audit: Audit, palette: Palette) -> Picture:
     )
 
 
-def beliefs(claim: disclosure.Claim, chances: tuple[float, ...], prior: float, palette: Palette) -> Picture:
+def beliefs(claim: disclosure.BoundedGuarantee, chances: tuple[float, ...], prior: float, palette: Palette) -> Picture:
     """Draw belief after the release against belief before, in the worst case that has at most each of these chances."""
     x = np.linspace(0, 1, _FINE)
     traces = [dotted(100 * x, 100 * x, palette, 1.5, name="nothing learned")]
     for i, chance in enumerate(chances):
-        y = disclosure.posterior(x, disclosure.loss(claim, chance))
+        y = disclosure.posterior(x, disclosure.privacy_loss(claim, chance))
         name = "any release" if len(chances) == 1 else f"all but {percent(chance)} of releases"
         traces.append(
             go.Scatter(
@@ -108,7 +108,7 @@ def beliefs(claim: disclosure.Claim, chances: tuple[float, ...], prior: float, p
                 hovertemplate="before %{x:.1~f} %, after at most %{y:.1~f} %<extra>" + name + "</extra>",
             )
         )
-    after = float(disclosure.posterior(prior, disclosure.loss(claim, chances[-1])))
+    after = float(disclosure.posterior(prior, disclosure.privacy_loss(claim, chances[-1])))
     traces.append(
         go.Scatter(
             x=[100 * prior],
@@ -124,10 +124,10 @@ def beliefs(claim: disclosure.Claim, chances: tuple[float, ...], prior: float, p
     return Picture(figure, f"Under {claim} a belief of {percent(prior)} becomes at most {percent(after, 'at most')}.")
 
 
-def accusations(claim: disclosure.Claim, palette: Palette) -> Picture:
+def accusations(claim: disclosure.BoundedGuarantee, palette: Palette) -> Picture:
     """Draw the best attacker's ROC curve: true against false accusations."""
     x = np.unique(np.concatenate([np.linspace(0, 1, _FINE), np.logspace(-5, 0, 60)]))
-    y = disclosure.power(claim, x)
+    y = disclosure.true_positive_rate(claim, x)
     traces = [
         dotted([0, 100], [0, 100], palette, 1.5, name="guessing"),
         go.Scatter(
@@ -143,7 +143,7 @@ def accusations(claim: disclosure.Claim, palette: Palette) -> Picture:
     ]
     across, up = "innocent people accused (false positives, %)", "guilty people found (true positives, %)"
     figure = _unit_square(traces, palette, across, up)
-    at = float(disclosure.power(claim, 0.01))
+    at = float(disclosure.true_positive_rate(claim, 0.01))
     return Picture(
         figure, f"Under {claim}, accusing 1 % of the innocent finds at most {percent(at, 'at most')} of the guilty."
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from privcov.core.words import SCALED, plain, to_powers
 from privcov.inference.answers import answers
-from privcov.metrics.errors import noise_edge, working
+from privcov.metrics.errors import noise_edge, to_working_units
 from privcov.metrics.graphs import edges, noisy_matrix, partial_correlations
 from privcov.plots.errors import bars
 from privcov.plots.graphs import network, positions
@@ -77,7 +77,7 @@ def _pictured(rel: Release, which: str = "") -> tuple[str, np.ndarray]:
 def spectrum_figure(rel: Release, *, dark: bool = False) -> go.Figure:
     """Return the eigenvalues of a covariance before and after its repair, and the band of the noise alone."""
     palette, edge = in_theme(dark), 0.0
-    stages = [("Post-processed", np.linalg.eigvalsh(working(rel.matrix, rel.scale, rel.target)))]
+    stages = [("Post-processed", np.linalg.eigvalsh(to_working_units(rel.matrix, rel.scale, rel.target)))]
     if rel.noisy_moment is not None and rel.target != "precision" and rel.noisy_moment.centre != "classes":
         stages.insert(0, ("Noisy", np.linalg.eigvalsh(noisy_matrix(rel))))
         if rel.noisy_moment.flags is None:  # where missing cells are measured, entries have noise of different sizes

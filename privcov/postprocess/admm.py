@@ -15,7 +15,7 @@ SETTLE = 300  # from this iteration on the pause doubles, so that rho settles
 
 
 @dataclass(frozen=True, eq=False)
-class Admm:
+class AdmmResult:
     """Result of `solve_admm`.
 
     precision: positive definite, with exact zeros; None if no iterate could be certified. dual: W, positive definite,
@@ -37,9 +37,9 @@ def solve_admm(
     *,
     penalise_diagonal: bool = False,
     tol: float = 1e-6,
-    start: Admm | None = None,
+    start: AdmmResult | None = None,
     most: int = 5000,
-) -> Admm:
+) -> AdmmResult:
     """Solve the problem of `privcov.postprocess.glasso` by ADMM, with a certified gap.
 
     The multiplier keeps W in the box at every iteration, so the gap costs two Cholesky factors. Components of the graph
@@ -51,12 +51,12 @@ def solve_admm(
     s = checks.square("s", s)
     lam = checks.positive("lam", lam)
     tol = checks.positive("tol", tol)
-    most = checks.whole("most", most, 1)
+    most = checks.integer("most", most, 1)
     s = (s + s.T) / 2
     if penalise_diagonal:
         s = s + lam * np.eye(len(s))
     if np.diag(s).min() <= 0:  # that entry of T may grow without bound
-        return Admm(None, None, np.inf, 0, "infeasible")
+        return AdmmResult(None, None, np.inf, 0, "infeasible")
     groups = components(s, lam)
     if len(groups) == 1:
         return _solve_connected(s, lam, tol, start, most)
@@ -67,15 +67,15 @@ def solve_admm(
         warm = start
         if start is not None and start.precision is not None:
             assert start.dual is not None
-            warm = Admm(start.precision[block], start.dual[block], start.gap, 0, start.status)
+            warm = AdmmResult(start.precision[block], start.dual[block], start.gap, 0, start.status)
         part = _solve_connected(s[block], lam, tol, warm, most)
         iterations = max(iterations, part.iterations)
         if part.precision is None:
-            return Admm(None, None, np.inf, iterations, part.status)
+            return AdmmResult(None, None, np.inf, iterations, part.status)
         precision[block], dual[block] = part.precision, part.dual
         gap += part.gap * len(group)
     gap /= len(s)
-    return Admm(precision, dual, gap, iterations, "ok" if gap <= tol else "not converged")
+    return AdmmResult(precision, dual, gap, iterations, "ok" if gap <= tol else "not converged")
 
 
 def components(s: np.ndarray, lam: float) -> list[np.ndarray]:
@@ -86,11 +86,11 @@ def components(s: np.ndarray, lam: float) -> list[np.ndarray]:
     return [np.flatnonzero(label == k) for k in range(count)]
 
 
-def _solve_connected(s: np.ndarray, lam: float, tol: float, start: Admm | None, most: int) -> Admm:
+def _solve_connected(s: np.ndarray, lam: float, tol: float, start: AdmmResult | None, most: int) -> AdmmResult:
     d = len(s)
     diagonal = np.arange(d), np.arange(d)
     if d == 1:
-        return Admm(1 / s, s.copy(), 0.0, 0, "ok")
+        return AdmmResult(1 / s, s.copy(), 0.0, 0, "ok")
     unit = float(np.mean(np.abs(s[diagonal])))
     s, lam = s / unit, lam / unit
     if start is not None and start.precision is not None:
@@ -101,7 +101,7 @@ def _solve_connected(s: np.ndarray, lam: float, tol: float, start: Admm | None, 
         z, v = np.diag(1 / s[diagonal]), np.zeros_like(s)
     v[diagonal] = 0.0
     rho, pause, change = 1.0, BALANCE, BALANCE
-    best = Admm(None, None, np.inf, most, "not converged")
+    best = AdmmResult(None, None, np.inf, most, "not converged")
     for iteration in range(1, most + 1):
         theta = proximal_logdet(rho * z - v - s, rho)
         pull = rho * (RELAX * theta + (1 - RELAX) * z) + v
@@ -111,7 +111,7 @@ def _solve_connected(s: np.ndarray, lam: float, tol: float, start: Admm | None, 
         if iteration % LOOK == 0 or iteration == most:
             gap = gap_per_variable(s, z, s + v, lam)
             if gap < best.gap:
-                best = Admm(z, v, gap, iteration, "not converged")
+                best = AdmmResult(z, v, gap, iteration, "not converged")
             if gap <= tol:
                 break
         if iteration == change:
@@ -121,9 +121,9 @@ def _solve_connected(s: np.ndarray, lam: float, tol: float, start: Admm | None, 
             pause = 2 * pause if iteration >= SETTLE else pause
             change += pause
     if best.precision is None or best.dual is None:
-        return Admm(None, None, np.inf, iteration, "not converged")
+        return AdmmResult(None, None, np.inf, iteration, "not converged")
     status = "ok" if best.gap <= tol else "not converged"
-    return Admm(best.precision / unit, (s + best.dual) * unit, best.gap, iteration, status)
+    return AdmmResult(best.precision / unit, (s + best.dual) * unit, best.gap, iteration, status)
 
 
 def proximal_logdet(m: np.ndarray, rho: float) -> np.ndarray:
@@ -184,7 +184,7 @@ def published_admm(s: np.ndarray, lam: float, *, rho: float = 100.0, iterations:
     """
     s = checks.square("s", s)
     lam, rho = checks.positive("lam", lam), checks.positive("rho", rho)
-    iterations = checks.whole("iterations", iterations, 1)
+    iterations = checks.integer("iterations", iterations, 1)
     z, u = np.zeros_like(s), np.zeros_like(s)
     sizes = np.empty(iterations)
     for k in range(iterations):

@@ -37,7 +37,7 @@ class BinaryColumns:
     exact: np.ndarray | bool = False
 
 
-def two_values(kinds: Kinds, units: Units, missing: str = "typical") -> BinaryColumns | None:
+def find_binary_columns(kinds: Kinds, units: Units, missing: str = "typical") -> BinaryColumns | None:
     """Return which columns have two values by their declaration; None where there is none.
 
     A missing cell that counts as a typical value between the two makes (x - mean)^2 vary less than the formulas say.

@@ -115,9 +115,13 @@ class BlockNoise:
 def denoise(matrix: np.ndarray, noise: BlockNoise) -> np.ndarray:
     """Estimate the covariance under the noise, of rows in the unit ball."""
     if noise.std == 0 or len(matrix) == 1:  # a single number has no other to tell how large the noise is
-        return inside(clip_psd(matrix))
+        return project_to_unit_ball(clip_psd(matrix))
     estimate = before_projection(matrix, noise)
-    return estimate.matrix if estimate.positive and np.trace(estimate.matrix) <= 1 else inside(estimate.matrix)
+    return (
+        estimate.matrix
+        if estimate.positive and np.trace(estimate.matrix) <= 1
+        else project_to_unit_ball(estimate.matrix)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +161,7 @@ def before_projection(matrix: np.ndarray, noise: BlockNoise) -> LinearEstimate:
     )
 
 
-def inside(matrix: np.ndarray) -> np.ndarray:
+def project_to_unit_ball(matrix: np.ndarray) -> np.ndarray:
     """Return the nearest covariance of rows in the unit ball, and the matrix itself where it is one."""
     if np.trace(matrix) <= 1:
         try:

@@ -11,7 +11,7 @@ H = t^2 tr Q shows that the second order of the noise matters (`PENALTIES`). Bot
 AR(2) and random graphs; data/graphs has what they give on others. In closed form
     N = (t^2 + t_m^4)(Q_ii Q_jj + Q_ij^2) + sum_a x_a Th_ia^2 Th_ja^2 + c Q_ij^2
         + t_m^2 |th_i (th_j'm) + th_j (th_i'm)|^2 + v_u ((th_i'm)(th_j'm) - Th_ij)^2
-with the letters of `noise_theory.forms`, whose `Law` brings N and the tails of the noise.
+with the letters of `noise_theory.noise_law`, whose `NoiseLaw` brings N and the tails of the noise.
 
 The rule of Benjamini and Hochberg turns the p-values into edges. The same rule on the p-values of another hypothesis,
 that a partial correlation is at least `SLIGHT`, says which pairs have no relevant edge; the rest is undecided.
@@ -40,7 +40,7 @@ _PASSES, _CLOSE = 100, 1e-10
 
 
 class ErrorLaw(Protocol):
-    """Noise law that the test needs; `noise_theory.forms.Law` implements it."""
+    """Noise law that the test needs; `noise_theory.noise_law.NoiseLaw` implements it."""
 
     @property
     def entry_variance(self) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class PathPoint:
     """The result at one penalty.
 
     lam: penalty, in the units of the matrix that was solved for. precision: symmetric positive definite with exact

@@ -19,9 +19,9 @@ from types import ModuleType
 import numpy as np
 
 from privcov.core import checks
-from privcov.postprocess.admm import Admm, solve_admm
+from privcov.postprocess.admm import AdmmResult, solve_admm
 from privcov.postprocess.feasibility import Diagnosis, Infeasible, diagnose, quick_psd
-from privcov.postprocess.fit import Fit
+from privcov.postprocess.fit import PathPoint
 
 BLOCK, ADMM, CLOSED = "block descent", "admm", "closed form"
 MAX_SWEEPS = 500
@@ -43,17 +43,17 @@ def solve_path(
     points: int = 20,
     depth: float = 0.01,
     diagnosis: Diagnosis | None = None,
-) -> tuple[Fit, ...]:
+) -> tuple[PathPoint, ...]:
     """Solve the graphical lasso of s at every lambda; references are in glasso_kernel."""
     s = checks.square("s", s)
     if lambdas is None:
-        points = checks.whole("points", points, 1)
+        points = checks.integer("points", points, 1)
         depth = checks.in_range("depth", depth, 1e-9, 1.0)
         lambdas = np.geomspace(1.0, depth, points) * (lambda_max(s) or float(np.abs(np.diag(s)).mean()) or 1.0)
     return _path(s, lambdas, penalise_diagonal, tol, diagnosis)
 
 
-def solve(s: np.ndarray, lam: float, *, penalise_diagonal: bool = False, tol: float = 1e-6) -> Fit:
+def solve(s: np.ndarray, lam: float, *, penalise_diagonal: bool = False, tol: float = 1e-6) -> PathPoint:
     """Solve the graphical lasso at one lambda; see `solve_path`."""
     s = checks.square("s", s)
     (fit,) = _path(s, [lam], penalise_diagonal, tol)
@@ -74,7 +74,7 @@ def has_descent() -> bool:
 
 def _path(
     s: np.ndarray, lambdas: Sequence[float] | np.ndarray, ridged: bool, tol: float, known: Diagnosis | None = None
-) -> tuple[Fit, ...]:
+) -> tuple[PathPoint, ...]:
     s = (s + s.T) / 2
     lams = np.array([checks.positive("lambda", lam) for lam in np.atleast_1d(lambdas).tolist()])
     if not len(lams):
@@ -89,13 +89,13 @@ def _path(
         diagnosis = known or diagnose(s, penalise_diagonal=ridged, lambda_range=(float(lams.min()), float(lams.max())))
         distance, anchor = diagnosis.smallest, diagnosis.anchor
     usable = [i for i in np.argsort(-lams, kind="stable") if lams[i] > distance]
-    fits = [Fit(float(lam), None, "infeasible") for lam in lams]
+    fits = [PathPoint(float(lam), None, "infeasible") for lam in lams]
     if usable:
         assert anchor is not None, "a finite distance has a matrix at it"
         descent = _Descent(s / unit, ridged, anchor / unit, distance / unit, tol, kernel)
         for i, fit in zip(usable, descent.along(lams[usable] / unit), strict=True):
             precision = None if fit.precision is None else fit.precision / unit
-            fits[i] = Fit(float(lams[i]), precision, fit.status, fit.gap, fit.sweeps, fit.solver)
+            fits[i] = PathPoint(float(lams[i]), precision, fit.status, fit.gap, fit.sweeps, fit.solver)
     return tuple(fits)
 
 
@@ -134,11 +134,11 @@ class _Descent:
         self.anchor, self.distance = np.ascontiguousarray(anchor), distance
         self.top = _largest_pair(s)
 
-    def along(self, lams: np.ndarray) -> list[Fit]:
+    def along(self, lams: np.ndarray) -> list[PathPoint]:
         """Return the fits at falling lambdas above the distance."""
         empty = int(np.count_nonzero(lams >= self.top))
         # without an edge T_ii = 1 / W_ii; W is the inverse, so the gap is zero
-        fits = [Fit(lam, np.diag(1 / self._diagonal(lam)), "ok", 0.0, 0, CLOSED) for lam in lams[:empty]]
+        fits = [PathPoint(lam, np.diag(1 / self._diagonal(lam)), "ok", 0.0, 0, CLOSED) for lam in lams[:empty]]
         rest = np.ascontiguousarray(lams[empty:])
         if not len(rest):
             return fits
@@ -147,7 +147,7 @@ class _Descent:
     def _diagonal(self, lam: float) -> np.ndarray:
         return np.diag(self.s) + (lam if self.ridged else 0.0)
 
-    def _split(self, lams: np.ndarray, start: Admm | None) -> list[Fit]:
+    def _split(self, lams: np.ndarray, start: AdmmResult | None) -> list[PathPoint]:
         """Solve by ADMM, each lambda from the one before."""
         fits = []
         for lam in lams:
@@ -155,9 +155,9 @@ class _Descent:
             fits.append(_as_fit(lam, start))
         return fits
 
-    def _descend(self, lams: np.ndarray, kernel: ModuleType) -> list[Fit]:
+    def _descend(self, lams: np.ndarray, kernel: ModuleType) -> list[PathPoint]:
         """Run block descent; a lambda where it fails goes to ADMM, and the descent goes on from there."""
-        fits: list[Fit] = []
+        fits: list[PathPoint] = []
         start, w, b = self.top, np.diag(self._diagonal(self.top)), np.zeros_like(self.s)
         while len(fits) < len(lams):
             rest = lams[len(fits) :]
@@ -165,7 +165,9 @@ class _Descent:
                 self.s, rest, self.ridged, self.anchor, self.distance, w, b, start, self.tol, MAX_SWEEPS
             )
             good = int(np.count_nonzero(codes == kernel.OK))
-            fits += [Fit(rest[i], precisions[i], "ok", float(gaps[i]), int(sweeps[i]), BLOCK) for i in range(good)]
+            fits += [
+                PathPoint(rest[i], precisions[i], "ok", float(gaps[i]), int(sweeps[i]), BLOCK) for i in range(good)
+            ]
             if good == len(rest):
                 break
             lam = rest[good]
@@ -180,9 +182,9 @@ class _Descent:
         return fits
 
 
-def _as_fit(lam: float, result: Admm) -> Fit:
+def _as_fit(lam: float, result: AdmmResult) -> PathPoint:
     gap = result.gap if math.isfinite(result.gap) else math.nan
-    return Fit(lam, result.precision, result.status, gap, result.iterations, ADMM)
+    return PathPoint(lam, result.precision, result.status, gap, result.iterations, ADMM)
 
 
 def _coefficients(precision: np.ndarray) -> np.ndarray:

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from privcov.postprocess.fit import Fit
+from privcov.postprocess.fit import PathPoint
 
 RULES = ("ebic", "fission")
 FISSION_GAIN = 0.5  # T1 has variance (1 + g^2) v, T2 has (1 + 1/g^2) v
@@ -30,16 +30,16 @@ FISSION_SPLITS = 5
 EBIC_GAMMA = 0.5
 
 
-def solved(path: Sequence[Fit]) -> list[int]:
+def solved_positions(path: Sequence[PathPoint]) -> list[int]:
     """Return the positions with a precision matrix: neither infeasible nor failed."""
     return [i for i, fit in enumerate(path) if fit.precision is not None]
 
 
 def choices(
-    path: Sequence[Fit], s: np.ndarray, noise_std: float, rows: float, *, scores: np.ndarray | None = None
+    path: Sequence[PathPoint], s: np.ndarray, noise_std: float, rows: float, *, scores: np.ndarray | None = None
 ) -> dict[str, int]:
     """Return the position on the path of the lambda of every rule."""
-    usable = solved(path)
+    usable = solved_positions(path)
     if not usable:
         return {}
     thetas = np.stack([fit.precision for fit in path if fit.precision is not None])
@@ -50,9 +50,9 @@ def choices(
     return positions
 
 
-def nearest(path: Sequence[Fit], lam: float) -> int:
+def nearest(path: Sequence[PathPoint], lam: float) -> int:
     """Return the position of the solved lambda nearest to ``lam`` on a log scale."""
-    return min(solved(path), key=lambda i: abs(math.log(path[i].lam / lam)))
+    return min(solved_positions(path), key=lambda i: abs(math.log(path[i].lam / lam)))
 
 
 def typical_product(s: np.ndarray) -> float:

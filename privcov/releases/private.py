@@ -205,7 +205,7 @@ def _plan(
     if expected_rows is not None and private.facts.n is not None:
         raise ValueError("expected_rows is a guess for a hidden number of rows, and here it is public: leave it out.")
     token = None if token is None else checks.one_line("token", token, "text, or None")
-    draw = checks.whole("draw", draw, 1, MAX_DRAWS, "Use 1 for the first draw; 2 is another one, and pays again.")
+    draw = checks.integer("draw", draw, 1, MAX_DRAWS, "Use 1 for the first draw; 2 is another one, and pays again.")
     request = private_request(method, private.facts, guarantee, centre, parameters)
     card = request.method.card
     fields = {
@@ -253,7 +253,7 @@ def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> t
     if private.facts.n is not None:
         return private.facts.n, "public"
     if expected is not None:
-        return checks.whole("expected_rows", expected, 1, MAX_FILE_ROWS), "as expected"
+        return checks.integer("expected_rows", expected, 1, MAX_FILE_ROWS), "as expected"
     for entry in reversed(ledger.entries(private.name, last=20)):
         text = ledger.stored(entry.token)
         if not text or (noisy := read_measurement(text)).facts.n is not None:

@@ -25,7 +25,7 @@ from privcov.estimators.base import (
     MethodCard,
     MethodInput,
     NothingMeasured,
-    NotOneMeasurement,
+    NotOneMeasurementError,
 )
 from privcov.measurements.exact.moment import NoisySum, planned_events, shape_and_anchor
 from privcov.measurements.exact.norm_counts import halvings_of, shares
@@ -158,7 +158,7 @@ def private_request(
     return PrivateRequest(build_method(key, own), _input(card, facts, guarantee, centre, tuning))
 
 
-def usual_request(facts: PublicFacts, guarantee: Guarantee, *, search: bool = False) -> PrivateRequest:
+def default_request(facts: PublicFacts, guarantee: Guarantee, *, search: bool = False) -> PrivateRequest:
     """Return the default request: the first method with the least noise off the diagonal.
 
     The default methods differ under pure DP only: Laplace noise is smaller for a few categories with many levels.
@@ -227,7 +227,7 @@ def reason_against(key: str) -> str:
         return f"{card.label} has no sound form: it is kept to show what was published."
     try:
         _example(card).event()
-    except NotOneMeasurement:
+    except NotOneMeasurementError:
         return f"{card.label} looks at the rows in other steps than the one exact measurement."
     except NothingMeasured:
         return f"{card.label} reads no rows, so there is nothing to release."

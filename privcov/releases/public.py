@@ -16,7 +16,7 @@ from privcov.estimators.base import METHODS, Method, MethodCard, MethodInput, Ou
 from privcov.measurements.labels import CLASSES
 from privcov.measurements.moment import ALL_CENTRES
 from privcov.postprocess.available_cases import known_mean
-from privcov.postprocess.binary_columns import two_values, with_identities, within_values
+from privcov.postprocess.binary_columns import find_binary_columns, with_identities, within_values
 from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset
 from privcov.tables.private_dataset import RELEASE_PRIVATE, PrivateDataset
@@ -218,7 +218,7 @@ def in_units_of_data(method: Method, inputs: MethodInput, outcome: Outcome) -> R
     moments, measurement = outcome.moments, outcome.noisy_moment
     if facts.kinds and moments.mean is not None and moments.covariance is not None and moments.class_means is None:
         bound = units.row_bound if measurement is None else measurement.row_bound
-        two = two_values(facts.kinds, units.with_row_bound(bound), facts.missing)
+        two = find_binary_columns(facts.kinds, units.with_row_bound(bound), facts.missing)
         mean = known_means = within_values(moments.mean, two)
         if measurement is not None and measurement.flags is not None:
             known_means = known_mean(mean, measurement.matrix, measurement.flags)

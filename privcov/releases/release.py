@@ -24,7 +24,7 @@ from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.noise_theory.anchor import ANCHOR_SQUARED
 from privcov.measurements.norm_histogram import BINS, RowBoundSearch
-from privcov.postprocess.fit import Fit
+from privcov.postprocess.fit import PathPoint
 from privcov.tables.declared_columns import Kinds, kinds_from, kinds_in_words, measured_names, typed_units
 from privcov.tables.public_facts import Flags
 
@@ -177,7 +177,7 @@ class Release:
     second_moment: OptionalMatrix = OptionalMatrix()
     mean: np.ndarray | None
     noisy_moment: NoisyMoment | None
-    path: tuple[Fit, ...] | None
+    path: tuple[PathPoint, ...] | None
     notes: tuple[str, ...]
     count: float | None = None
     class_means: np.ndarray | None = None
@@ -500,7 +500,7 @@ def _read(fields: dict) -> dict:
     if not isinstance(entries["parameters"], dict):
         raise ValueError("parameters must be names with values.")
     if entries["n"] is not None:
-        checks.whole("n", entries["n"], 1)
+        checks.integer("n", entries["n"], 1)
     if entries.get("count") is not None or entries["n"] is None:
         checks.positive("count", entries.get("count"))
     checks.positive("row_bound", entries["row_bound"])
@@ -531,10 +531,10 @@ def _noisy_moment(stored: dict, read: dict) -> NoisyMoment:
     for field in dataclasses.fields(distribution):
         value = getattr(distribution, field.name)
         if field.type == "int":
-            checks.whole(field.name, value, 0)
+            checks.integer(field.name, value, 0)
     checks.in_range("scale", distribution.scale, 0.0, math.inf)
     checks.number("freedom", distribution.freedom)
-    event = None if stored["event"] is None else read["events"][checks.whole("event", stored["event"], 0)]
+    event = None if stored["event"] is None else read["events"][checks.integer("event", stored["event"], 0)]
     if not isinstance(stored["centre"], str) or not isinstance(distribution.corner, bool):
         raise ValueError("centre must be text, and corner true or false.")
     matrix = _array("noisy_moment", stored["matrix"], (distribution.size, distribution.size))
@@ -542,18 +542,18 @@ def _noisy_moment(stored: dict, read: dict) -> NoisyMoment:
     n, bound, flags = read["n"], read["row_bound"], None
     if "flags" in stored:
         d, (places, count_std, *weights) = len(read["columns"]), stored["flags"]
-        columns = tuple(checks.whole("A position of a flag", place, 0, d - 1) for place in places)
+        columns = tuple(checks.integer("A position of a flag", place, 0, d - 1) for place in places)
         if not columns or d + len(set(columns)) != distribution.dimension or len(weights) > 1:
             raise ValueError("flags must hold the position of each column that has one, once.")
-        weight = checks.whole("The weight of a flag", weights[0], 1, UNIT) if weights else None
+        weight = checks.integer("The weight of a flag", weights[0], 1, UNIT) if weights else None
         flags = flags_of(d, columns, distribution, checks.in_range("count_std", count_std, 0.0, math.inf), weight)
     search = None
     if "search" in stored:
         search_fields = stored["search"]
         _array("counts", search_fields["counts"], (BINS,))
-        halved = checks.whole("halvings", search_fields["halvings"], 0, BINS - 1)
-        steps = checks.whole("steps", search_fields["steps"], 1)
-        norms = read["events"][checks.whole("event", search_fields["event"], 0, len(read["events"]) - 1)]
+        halved = checks.integer("halvings", search_fields["halvings"], 0, BINS - 1)
+        steps = checks.integer("steps", search_fields["steps"], 1)
+        norms = read["events"][checks.integer("event", search_fields["event"], 0, len(read["events"]) - 1)]
         if norms.share != "norms" or set(search_fields) != {"counts", "halvings", "steps", "event"}:
             raise ValueError("search must hold counts, halvings, steps and the event of the norms.")
         search = RowBoundSearch(tuple(search_fields["counts"]), halved, norms, steps)
@@ -562,11 +562,11 @@ def _noisy_moment(stored: dict, read: dict) -> NoisyMoment:
     )
 
 
-def _fit(fit: dict, shape: tuple[int, ...]) -> Fit:
+def _fit(fit: dict, shape: tuple[int, ...]) -> PathPoint:
     precision = None if fit["precision"] is None else _array("precision of the path", fit["precision"], shape)
     gap = float("nan") if fit["gap"] is None else checks.number("gap", fit["gap"])
     checks.number("lam", fit["lam"])
-    return Fit(**{**fit, "precision": precision, "gap": gap})
+    return PathPoint(**{**fit, "precision": precision, "gap": gap})
 
 
 def json_default(value: object) -> object:

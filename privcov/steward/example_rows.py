@@ -25,7 +25,7 @@ from privcov.measurements.exact.reading import flags_of
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.noise_theory.anchor import BOTH, COVARIANCE, anchor_squared
 from privcov.postprocess.available_cases import available_cases
-from privcov.postprocess.binary_columns import two_values
+from privcov.postprocess.binary_columns import find_binary_columns
 from privcov.postprocess.matrices import MeasuredMoment
 from privcov.postprocess.moments import unpack
 from privcov.postprocess.threshold import noise_variance
@@ -67,7 +67,7 @@ class Invention:
     skew: float = 0.0
 
     def __post_init__(self) -> None:
-        checks.whole("n", self.n, 2)
+        checks.integer("n", self.n, 2)
         checks.one_of("structure", self.structure, tuple(STRUCTURES))
         checks.in_range("strength", self.strength, 0.0, 0.99)
         checks.in_range("spread", self.spread, 0.001, 1.0)
@@ -121,7 +121,7 @@ class ExampleRows:
     _covariance: np.ndarray | None = dataclasses.field(default=None)  # the covariance, in the data's units
 
     def __post_init__(self) -> None:
-        checks.whole("n", self.n, 2)
+        checks.integer("n", self.n, 2)
         if self.table.files is not None or self.table.facts.bounds is None:
             raise ValueError("A stand-in has its rows in memory, and bounds or kinds for every column. Declare them.")
 
@@ -225,7 +225,7 @@ class ExampleRows:
             entry_std=std,
             diagonal_std=diagonal,
             flags=flags,
-            two=two_values(facts.kinds, facts.units, facts.missing),
+            two=find_binary_columns(facts.kinds, facts.units, facts.missing),
         )
 
     @functools.cached_property

@@ -202,8 +202,8 @@ def expect(
     >>> found.error < found.diagonal < found.zeros
     True
     """
-    n = checks.whole("n", n, 2, MAX_FILE_ROWS)
-    d = checks.whole("d", d, 1, MAX_COLUMNS)
+    n = checks.integer("n", n, 2, MAX_FILE_ROWS)
+    d = checks.integer("d", d, 1, MAX_COLUMNS)
     if spread is not None:
         checks.in_range("spread", spread, 0.001, 1.0)
     if row_bound_fraction is not None:
@@ -226,7 +226,7 @@ def expect(
         request = private_request(method, facts, guarantee, parameters=own)
     else:
         law = request.noise(n)
-    count = max(10, min(_MOST, _WORK // d**2)) if releases is None else checks.whole("releases", releases, 2, 10_000)
+    count = max(10, min(_MOST, _WORK // d**2)) if releases is None else checks.integer("releases", releases, 2, 10_000)
     tables = _tables(d, spread, row_bound_fraction, invention, seed)
     sampling = float(np.mean([table.sampling_error(n) for table in tables]))
     if target == "population":

@@ -42,7 +42,7 @@ class OwnerView:
     rows: int
 
 
-def owner_look(private: PrivateDataset, guarantee: Guarantee, rng: np.random.Generator) -> OwnerView:
+def compute_owner_view(private: PrivateDataset, guarantee: Guarantee, rng: np.random.Generator) -> OwnerView:
     """Return the exact answer and a draw. rng: for the throw-away noise; it is simulated and never released."""
     facts = private.facts
     if facts.bounds is None:

@@ -24,7 +24,7 @@ from privcov.postprocess.binary_columns import with_identities, within_values
 from privcov.postprocess.matrices import MeasuredMoment
 from privcov.postprocess.moments import unpack
 from privcov.postprocess.spectrum import clip_psd
-from privcov.releases.private_request import PrivateRequest, usual_request
+from privcov.releases.private_request import PrivateRequest, default_request
 from privcov.steward.example_rows import ExampleRows, covariance_of, entry_stds, planned_anchor
 from privcov.tables.public_facts import Flags, PublicFacts
 
@@ -76,7 +76,9 @@ class Preview:
     def survives(self, strength: float) -> float:
         """Return the probability that a pair of columns of this correlation is seen; see ``visible``."""
         there = 1 - self.table.missing if self.table.facts.flagged else 1.0
-        return survival(strength * self.fade, self.correlation_std, self.sampling_std, seen_from(self.table.d), there)
+        return detection_probability(
+            strength * self.fade, self.correlation_std, self.sampling_std, seen_from(self.table.d), there
+        )
 
 
 def planned_noise(facts: PublicFacts, guarantee: Guarantee, rows: float) -> NoiseDistribution:
@@ -84,7 +86,7 @@ def planned_noise(facts: PublicFacts, guarantee: Guarantee, rows: float) -> Nois
 
     The scale is that of the exact measurement, in its whole numbers.
     """
-    return usual_request(facts, guarantee).noise(rows)
+    return default_request(facts, guarantee).noise(rows)
 
 
 def noise_for(table: ExampleRows, guarantee: Guarantee) -> NoiseDistribution:
@@ -99,7 +101,7 @@ def noise_for(table: ExampleRows, guarantee: Guarantee) -> NoiseDistribution:
 def searched(table: ExampleRows, guarantee: Guarantee) -> tuple[ExampleRows, NoiseDistribution]:
     """Return the table under the row bound that a search finds in it, up to its noise, and the noise of the release."""
     facts = dataclasses.replace(table.facts, n=table.facts.n and table.n)
-    request = usual_request(facts, guarantee, search=True)
+    request = default_request(facts, guarantee, search=True)
     if not (query := request.measurement_request).search_share:
         return table, noise_for(table, guarantee)
     first, rest = shares(query.share, query.search_share)
@@ -111,7 +113,7 @@ def searched(table: ExampleRows, guarantee: Guarantee) -> tuple[ExampleRows, Noi
 
 def planned_trade_off(facts: PublicFacts, guarantee: Guarantee) -> Guarantee | GaussianDP | None:
     """Return the tightest known claim about the release that would follow, from which an attacker's chances follow."""
-    return accounting.trade_off_of((usual_request(facts, guarantee).event(),), guarantee)
+    return accounting.trade_off_of((default_request(facts, guarantee).event(),), guarantee)
 
 
 def preview(
@@ -132,7 +134,7 @@ def preview(
     pairs = table.n * table.share * ((1 - table.missing) ** 2 if table.facts.flagged else 1.0)
     sampling = 1 / math.sqrt(pairs)
     count = replicates or int(min(max(_WORK / table.d**3, _FEWEST), _MAX_REPLICATES))
-    request = usual_request(dataclasses.replace(table.facts, n=table.facts.n and table.n), guarantee)
+    request = default_request(dataclasses.replace(table.facts, n=table.facts.n and table.n), guarantee)
     release = simulated_release(request, distribution, table.n)
     draws = [_compared(table, release, table.noisy(distribution, seed, k)) for k in range(count)]
     truth = table.covariance
@@ -179,7 +181,7 @@ def seen_from(d: int) -> float:
     return float(ndtri(1 - 0.025 / max(d * (d - 1) / 2, 1)))
 
 
-def survival(strength: float, noise: float, sampling: float, level: float, there: float = 1.0) -> float:
+def detection_probability(strength: float, noise: float, sampling: float, level: float, there: float = 1.0) -> float:
     """Return the probability that |strength + noise + sampling error| exceeds ``level`` times that at no correlation.
 
     Both errors are Gaussian. The sampling error at a correlation r has (1 - r^2)^2 times the variance at none; where a

@@ -14,7 +14,7 @@ from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import Method
 from privcov.releases.public import build_method
 from privcov.studies.store import Store, guarantee_part, key_of, method_part, place_part
-from privcov.studies.tasks import Run, SweepTask, fill_draw, run_draws
+from privcov.studies.tasks import Run, SweepTask, run_draws, run_task
 
 if TYPE_CHECKING:
     from privcov.studies.plan import Plan
@@ -78,7 +78,7 @@ def rows_of(plan: Plan, replicate: int) -> list[dict]:
     rows: list[dict] = []
     for draw in plan_runs.draws():
         if draw.replicate == replicate:
-            for position, results in fill_draw(draw):
+            for position, results in run_task(draw):
                 rows += plan_runs.cell(position, results, reused=False)
     return rows
 

@@ -141,9 +141,9 @@ class Plan:
         object.__setattr__(self, "vary", {k: self._values(card, k) for k in self.vary})
         if self.row_bound is not None:
             object.__setattr__(self, "row_bound", _bound("row_bound", self.row_bound))
-        replicates = checks.whole("replicates", self.replicates, 1, MAX_REPLICATES, "20 is a good start.")
+        replicates = checks.integer("replicates", self.replicates, 1, MAX_REPLICATES, "20 is a good start.")
         object.__setattr__(self, "replicates", replicates)
-        object.__setattr__(self, "seed", checks.whole("seed", self.seed, 0))
+        object.__setattr__(self, "seed", checks.integer("seed", self.seed, 0))
         for name in self.metrics:
             checks.one_of("metric", name, (*METRICS, AUC, *CLASSIFICATION))
         methods = [_entry(m) for m in self.methods]

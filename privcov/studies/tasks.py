@@ -68,13 +68,13 @@ def run_draws(draws: list[SweepTask], workers: int | None) -> Iterator[tuple[int
         count = effective_n_jobs(-1)
     else:
         with parallel.ONE_BLAS_THREAD:
-            yield from _computed_here(todo, alone=count == 1 or parallel.inside())
+            yield from _computed_here(todo, alone=count == 1 or parallel.in_worker())
     if todo:
         # Within a replicate the long tasks come first, so that all workers end at about the same time. A figure still
         # grows replicate by replicate.
         tasks = [part for draw in todo for part in _parts(draw, math.ceil(4 * count / len(todo)))]
         tasks.sort(key=lambda draw: (draw.replicate, -draw.size))
-        with contextlib.closing(parallel.run_tasks(fill_draw, tasks, workers=count)) as batches:
+        with contextlib.closing(parallel.run_tasks(run_task, tasks, workers=count)) as batches:
             for _, several in batches:
                 yield from several
 
@@ -100,7 +100,7 @@ def _parts(draw: SweepTask, most: int) -> list[SweepTask]:
     return [dataclasses.replace(draw, runs=draw.runs[k : k + size]) for k in range(0, len(draw.runs), size)]
 
 
-def fill_draw(draw: SweepTask) -> list[tuple[int, list[tuple[str, float, str]]]]:
+def run_task(draw: SweepTask) -> list[tuple[int, list[tuple[str, float, str]]]]:
     """Compute a draw, as a task of `parallel.run_tasks`: (position, result of `run_and_measure`) of each."""
     return list(_fill_each(draw, keep=True))
 

@@ -202,10 +202,10 @@ def _facts_again(fields: dict) -> PublicFacts:
     names, classes, bounds = tuple(fields["columns"]), tuple(fields["classes"]), fields["bounds"]
     if not all(isinstance(word, str) for word in (*names, *classes)) or not 1 <= len(set(names)) == len(names):
         raise ValueError("The names of columns must be different texts.")
-    checks.whole("the number of columns", len(names), 1, MAX_COLUMNS)
+    checks.integer("the number of columns", len(names), 1, MAX_COLUMNS)
     n = fields["n"]
     if n is not None:
-        n = checks.whole("n", n, 1, MAX_FILE_ROWS)
+        n = checks.integer("n", n, 1, MAX_FILE_ROWS)
     typical = None if bounds is None else [checks.number("A typical value", v) for v in fields["origin"]]
     later = {name: fields.get(name, usual) for name, usual in LATER.items()}
     fraction = later["row_bound_fraction"]
@@ -253,7 +253,7 @@ def make_facts(
             "Use missing='typical', or n_public=False."
         )
     check_person(person, tuple(name for name, _ in kinds) or names)
-    rows_per_person = checks.whole("rows_per_person", rows_per_person, 1, MAX_PER_PERSON)
+    rows_per_person = checks.integer("rows_per_person", rows_per_person, 1, MAX_PER_PERSON)
     if person and rows_per_person > 1:
         raise ValueError(
             f"rows_per_person={rows_per_person} is a promise about rows without ids, and person={person!r} protects "

@@ -21,9 +21,9 @@ from privcov.measurements.clipping import row_norms
 from privcov.measurements.moment import clipped_moment
 from privcov.measurements.noise import NoiseDistribution
 from privcov.metrics.classification import SplitSizes, majority_error, split
-from privcov.metrics.graphs import edges, noisy_matrix, path_rates, roc_at, solved
+from privcov.metrics.graphs import edges, noisy_matrix, path_rates, roc_at, solve_precision
 from privcov.postprocess.admm import published_admm
-from privcov.postprocess.fit import Fit
+from privcov.postprocess.fit import PathPoint
 from privcov.postprocess.glasso import lambda_max
 from privcov.postprocess.repair import repair_for_lasso
 from privcov.postprocess.ridge import ridge_path
@@ -62,7 +62,7 @@ def printed_noise(d: int, n: int, rng: np.random.Generator) -> np.ndarray:
     return NoiseDistribution("upper-triangle", scale, d).draw(rng)
 
 
-def rates_of(path: Sequence[Fit], true: np.ndarray, keys: dict) -> list[Number]:
+def rates_of(path: Sequence[PathPoint], true: np.ndarray, keys: dict) -> list[Number]:
     """Return the curve of a path at `GRID`, joined to (1, 1), where every pair is drawn, and its area."""
     fine = np.linspace(0, 1, 101)
     rates = path_rates(path, true)
@@ -76,11 +76,11 @@ def rates_of(path: Sequence[Fit], true: np.ndarray, keys: dict) -> list[Number]:
     return [*numbers, Number(keys, AREA, float(np.trapezoid(curve, fine)))]
 
 
-def stopped_path(s: np.ndarray, stop: int) -> list[Fit]:
+def stopped_path(s: np.ndarray, stop: int) -> list[PathPoint]:
     """Run the printed loop for ``stop`` iterations, at `POINTS` lambdas of this matrix's own path."""
     top = lambda_max(s)
     return [
-        Fit(float(x), published_admm(s, float(x), rho=RHO, iterations=stop).precision, "stopped", math.nan, stop,
+        PathPoint(float(x), published_admm(s, float(x), rho=RHO, iterations=stop).precision, "stopped", math.nan, stop,
             "admm as published")
         for x in np.geomspace(top, DEPTH * top, POINTS)
     ]  # fmt: skip
@@ -260,7 +260,7 @@ def sound_graphs(seed: int, replicate: int) -> list[Number]:
         rel = run_method(GlassoGaussian(), data, level, seed=seed, repeat=replicate)
         matrix = repair_for_lasso(noisy_matrix(rel), "psd").matrix
         for lam in LAMBDAS:
-            graph = edges(solved(matrix, float(lam) * size**2))
+            graph = edges(solve_precision(matrix, float(lam) * size**2))
             numbers += _graph_numbers(graph, base.setdefault(lam, graph), data, lam, epsilon)
     return numbers
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from privcov.attacks.bounds import allowed_difference, reach
+from privcov.attacks.bounds import allowed_difference, detection_limit
 from privcov.attacks.concentrated import rho_low
-from privcov.attacks.disclosure import power
+from privcov.attacks.disclosure import true_positive_rate
 from privcov.attacks.live_audit import AuditSettings, audit
 from privcov.attacks.mechanisms import find, sampler
 from privcov.attacks.pairs import catalogue, tables
@@ -64,10 +64,10 @@ def test_gaussian_noise_is_never_refuted_and_half_of_it_is(rho):
 
 @pytest.mark.parametrize("rho", [0.01, 0.1, 1.0])
 def test_what_breaks_the_trade_off_bound_refutes_rho(rho):
-    """`power` bounds true accusations through (epsilon, delta); whatever lies above it is refuted here,
+    """`true_positive_rate` bounds true accusations through (epsilon, delta); whatever lies above it is refuted here,
     up to the grid of orders (half a percent)."""
     alarm = np.linspace(0.001, 0.999, 500)
-    above = np.minimum(power(ZCDP(rho), alarm) + 1e-9, 1.0)
+    above = np.minimum(true_positive_rate(ZCDP(rho), alarm) + 1e-9, 1.0)
     seen = above < 1
     assert (rho_low(above[seen], alarm[seen]) > 0.995 * rho).all()
     widest = np.max(np.where(rho_low(p := np.linspace(0, 1, 201)[:, None], p.T) <= rho, p - p.T, 0.0))
@@ -95,7 +95,7 @@ def test_sound_noise_is_not_caught_and_half_of_it_is(rho, d):
         proved.append(found.proved)
     assert max(proved) > 0.03 * rho  # and it is not blind
     draws = 50_000 if rho < 0.1 else 20_000
-    assert reach(ZCDP(rho), draws // 2).factor < 2
+    assert detection_limit(ZCDP(rho), draws // 2).factor < 2
     broken = audit(AuditSettings("half-noise:gaussian-cov:zcdp", d=d, rho=rho, pair=pair, draws=draws))
     assert broken.proved > rho
     assert broken.sentence.startswith("Caught: rho is at least")

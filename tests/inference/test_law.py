@@ -16,7 +16,7 @@ from privcov.measurements.exact.moment import measure_exactly
 from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.noise_theory import tails
-from privcov.measurements.noise_theory.noise_law import Law, law_of
+from privcov.measurements.noise_theory.noise_law import NoiseLaw, law_of
 
 D, R = 4, 2.0
 MEAN = np.array([0.5, -0.3, 0.2, 0.6])
@@ -182,7 +182,7 @@ def test_quantiles_between_normal_and_laplace():
 # --- slow literal formulas ---------------------------------------------------
 
 
-def literal_bias(law: Law, mean: np.ndarray, v: np.ndarray, e: np.ndarray, q: np.ndarray) -> float:
+def literal_bias(law: NoiseLaw, mean: np.ndarray, v: np.ndarray, e: np.ndarray, q: np.ndarray) -> float:
     """sum_ab Q_ab Cov((E v)_a, (E e)_b) from the covariance of every pair of entries of E, written out."""
     d = len(v)
 
@@ -215,7 +215,7 @@ def literal_bias(law: Law, mean: np.ndarray, v: np.ndarray, e: np.ndarray, q: np
 def test_the_bias_of_noisy_regressors_is_the_sum_over_all_entries():
     rng = np.random.default_rng(5)
     for common in (0.0, -1e-4):
-        law = Law(1e-3, np.array([-1e-3, -2e-4, 0.0, -5e-4]), common, 4e-4)
+        law = NoiseLaw(1e-3, np.array([-1e-3, -2e-4, 0.0, -5e-4]), common, 4e-4)
         part = regression._Part(law, MEAN, COVARIANCE, 1e4, law.entry_variance)
         v, e = rng.standard_normal((2, D))
         q = np.zeros((D, D))

@@ -7,10 +7,10 @@ import pytest
 
 from privcov.inference import entries
 from privcov.inference.unbiased import UnbiasedMoments
-from privcov.measurements.noise_theory.noise_law import Law
+from privcov.measurements.noise_theory.noise_law import NoiseLaw
 from privcov.postprocess.available_cases import AvailableCases
 from privcov.postprocess.binary_columns import BinaryColumns
-from privcov.steward.preview import survival
+from privcov.steward.preview import detection_probability
 
 
 def exact_variance(values, shares, there):
@@ -34,7 +34,7 @@ def known_with(values, shares, there, two=None):
     each = np.array([[there[1].sum(), there[1, 1]], [there[1, 1], there[:, 1].sum()]])
     none, zero = np.zeros(2), np.zeros((2, 2))
     available = AvailableCases(each, zero, mean, none, covariance, zero)
-    names, law = ("x", "y"), Law(0.0, none, 0.0, 0.0)
+    names, law = ("x", "y"), NoiseLaw(0.0, none, 0.0, 0.0)
     return UnbiasedMoments(names, mean, covariance, 1e6, law, none + 1, none, None, available, None, two)
 
 
@@ -82,4 +82,4 @@ def test_a_plan_has_the_same_sampling_variance_as_the_answer():
     there = np.array([[1, 2], [2, 4]]) / 9
     std = np.sqrt(exact_variance(*normal_points(0.8), there) / 900)
     zero = 1 / np.sqrt(900 * there[1, 1])
-    assert survival(0.8, 0.0, zero, (0.8 - std) / zero, there=2 / 3) == pytest.approx(0.8413447, abs=1e-6)
+    assert detection_probability(0.8, 0.0, zero, (0.8 - std) / zero, there=2 / 3) == pytest.approx(0.8413447, abs=1e-6)

@@ -16,10 +16,10 @@ from privcov.inference import entries, regression, spectrum
 from privcov.inference.answers import ReleaseAnswers
 from privcov.inference.unbiased import FOLLOWS, ONE_COLUMN, REASONS, unbiased_moments
 from privcov.measurements.exact.moment import measure_exactly
-from privcov.measurements.noise_theory.noise_law import Law
+from privcov.measurements.noise_theory.noise_law import NoiseLaw
 from privcov.releases.private_request import private_request
 
-QUIET = Law(0.0, np.zeros(2), 0.0, 0.0)
+QUIET = NoiseLaw(0.0, np.zeros(2), 0.0, 0.0)
 
 
 def known_with(p: np.ndarray, low=(0.0, 0.0), span=(1.0, 1.0)):

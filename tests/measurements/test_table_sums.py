@@ -340,14 +340,14 @@ def test_a_limit_is_missed_before_anything_is_read(tmp_path):
 
 
 def test_a_private_table_in_files_is_not_written_out_and_not_looked_at(tmp_path):
-    from privcov.steward.owner_view import owner_look
+    from privcov.steward.owner_view import compute_owner_view
 
     rows, labels = rows_of()
     table = private(write(tmp_path / "t.csv", rows, labels))
     with pytest.raises(TypeError, match="never written out"):
         pickle.dumps(table)
     with pytest.raises(RowsInFiles):
-        owner_look(table, privcov.ZCDP(0.5), np.random.default_rng(0))
+        compute_owner_view(table, privcov.ZCDP(0.5), np.random.default_rng(0))
     assert repr(table) == "PrivateDataset('private', n=900, d=3, row_bound=1.73205)"
 
 

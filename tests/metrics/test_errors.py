@@ -8,7 +8,7 @@ import pytest
 import privcov
 from privcov.data_sources.base import make_dataset
 from privcov.data_sources.gaussian import AR1Covariance
-from privcov.metrics.errors import NORMS, answers_to_beat, error, matrix_norm, reference_matrix, waterfall
+from privcov.metrics.errors import NORMS, baseline_errors, error, matrix_norm, reference_matrix, waterfall
 from privcov.tables.dataset import Dataset, Truth
 
 ENOUGH = privcov.ZCDP(0.5)
@@ -155,9 +155,9 @@ def test_a_data_set_of_zeros_has_no_relative_error_to_divide_by():
 def test_answers_to_beat_by_hand():
     truth = Truth(np.array([[1.0, 0.5], [0.5, 1.0]]))
     ds = Dataset.from_rows([[1.0, 1.0], [1.0, -1.0]], 2.0, truth=truth, mean_is_zero=True)  # sample: the identity
-    found = dict(answers_to_beat(ds, "covariance"))
+    found = dict(baseline_errors(ds, "covariance"))
     assert found["zero matrix"] == 1.0
     assert found["sample (not private)"] == pytest.approx(np.sqrt(0.5) / np.sqrt(2.5))
     assert found["diagonal of the sample (not private)"] == found["sample (not private)"]
     public = Dataset.from_rows([[1.0, 1.0], [1.0, -1.0], [0.0, 3.0]], 2.0)
-    assert set(dict(answers_to_beat(public, "covariance"))) == {"zero matrix", "diagonal of the sample (not private)"}
+    assert set(dict(baseline_errors(public, "covariance"))) == {"zero matrix", "diagonal of the sample (not private)"}

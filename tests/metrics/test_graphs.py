@@ -20,10 +20,10 @@ from privcov.metrics.graphs import (
     path_rates,
     reference_graph,
     roc_at,
-    solved,
+    solve_precision,
     without_noise_at,
 )
-from privcov.postprocess.fit import Fit
+from privcov.postprocess.fit import PathPoint
 from privcov.releases.public import release
 
 # True graph 0-1, 1-2, 2-3; found 0-1, 2-3, 0-3.
@@ -70,7 +70,12 @@ def test_edges_have_no_loops_and_no_direction():
 def test_roc_of_a_made_path():
     """Empty, half, full: the curve starts at (0, 0), ends at (1, 1) and leaves out what did not solve."""
     full = np.full((4, 4), 0.1) + np.eye(4)
-    path = (Fit(1.0, np.eye(4), "ok"), Fit(0.5, None, "infeasible"), Fit(0.2, FOUND, "ok"), Fit(0.1, full, "ok"))
+    path = (
+        PathPoint(1.0, np.eye(4), "ok"),
+        PathPoint(0.5, None, "infeasible"),
+        PathPoint(0.2, FOUND, "ok"),
+        PathPoint(0.1, full, "ok"),
+    )
     rates = path_rates(path, edges(TRUE))
     assert rates.lam.tolist() == [1.0, 0.2, 0.1]
     assert rates.fpr.tolist() == [0.0, pytest.approx(1 / 3), 1.0]
@@ -101,11 +106,11 @@ def rates(*points: tuple[float, float]) -> Rates:
 
 def test_path_rates_never_take_a_missing_answer_for_an_empty_graph():
     path = (
-        Fit(1.0, np.eye(4), "ok"),
-        Fit(0.5, FOUND, "not converged"),
-        Fit(0.2, None, "not converged"),
-        Fit(0.1, None, "infeasible"),
-        Fit(0.05, None, "infeasible"),
+        PathPoint(1.0, np.eye(4), "ok"),
+        PathPoint(0.5, FOUND, "not converged"),
+        PathPoint(0.2, None, "not converged"),
+        PathPoint(0.1, None, "infeasible"),
+        PathPoint(0.05, None, "infeasible"),
     )
     found = path_rates(path, edges(TRUE))
     assert list(found.lam) == [1.0, 0.5]
@@ -158,7 +163,7 @@ def test_without_noise_the_same_problem_has_the_same_answer():
 def test_a_lasso_that_does_not_converge_is_said():
     """A singular matrix at a penalty below rounding has no certified answer."""
     with pytest.raises(ValueError, match="did not converge at lambda = 1e-18"):
-        solved(np.ones((2, 2)), 1e-18)
+        solve_precision(np.ones((2, 2)), 1e-18)
 
 
 def test_the_area_is_the_chance_that_an_edge_comes_before_an_absent_pair():

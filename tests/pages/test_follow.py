@@ -8,7 +8,7 @@ import pytest
 
 from pages.common import cached, follow
 from pages.common.study import CSV, Study, from_query
-from privcov.metrics.errors import error, reference_matrix, working
+from privcov.metrics.errors import error, reference_matrix, to_working_units
 from privcov.plots.matrices import colour_limit
 from privcov.releases.display import matrix_of
 from tests.pages import test_upload
@@ -56,7 +56,7 @@ def test_each_frame_is_the_method_s_own_release_at_its_level(query):
     assert len(frames) == len(found["places"]) == follow.LEVELS
     for level, frame, wrong, chance in zip(found["places"], frames, *found["numbers"].values(), strict=True):
         rel = cached.release(study.at(level))
-        matrix = matrix_of(rel, "correlation") if units else working(rel.matrix, rel.scale, rel.target)
+        matrix = matrix_of(rel, "correlation") if units else to_working_units(rel.matrix, rel.scale, rel.target)
         drawn = np.clip(matrix, -limit, limit)
         assert abs((frame / 127.5 - 1) * limit - drawn).max() <= limit / 255 * 1.001
         assert wrong == error(rel, data, relative=True, against=against)

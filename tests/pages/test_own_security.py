@@ -296,7 +296,7 @@ def test_a_failing_measurement_or_view_is_generic_and_spent(ledger, monkeypatch,
     monkeypatch.setattr("privcov.releases.private.measure_exactly", burst)
     press(press(at, "Release ..."), "Confirm and release")
     assert any("The private measurement failed (id " in plain(e.value) for e in at.error)
-    monkeypatch.setattr(owner_view, "owner_look", burst)
+    monkeypatch.setattr(owner_view, "compute_owner_view", burst)
     shown = everything(at)
     go(at, "view")
     at.checkbox[0].check().run()

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.common import hosted, owner_token
 from pages.your_data import state
-from pages.your_data.declare.file_format import Taken
+from pages.your_data.declare.file_format import UploadedTable
 from privcov.cli.entry import main
 from privcov.core.guarantees import ZCDP
 from privcov.ledger import Ledger
@@ -59,7 +59,7 @@ def test_the_answers_of_a_class_are_behind_the_token_and_your_data_stays_shut(mo
     at.text_input[0].set_value(SECRET)
     at.button[0].click().run()
     assert "Right answer" in everything(at)
-    with pytest.raises(hosted.Hosted):
+    with pytest.raises(hosted.HostedError):
         owner_token.guard()
 
 
@@ -209,11 +209,11 @@ def test_no_widget_event_reaches_what_lies_behind(ledger):
 
 @pytest.mark.parametrize(
     "touch",
-    [state.open_ledger, state.rows, lambda: state.keep_file("f", "table.csv", Taken(b"a\n1\n"))],
+    [state.open_ledger, state.rows, lambda: state.keep_file("f", "table.csv", UploadedTable(b"a\n1\n"))],
     ids=["ledger", "rows", "hold"],
 )
 def test_the_functions_refuse_and_not_only_the_page(touch, ledger):
-    with pytest.raises(owner_token.Locked, match="has not entered the token"):
+    with pytest.raises(owner_token.TokenRequiredError, match="has not entered the token"):
         touch()
     assert not ledger.exists()
 
@@ -244,8 +244,8 @@ def test_practice_needs_no_token_and_touches_nothing_of_the_owner_s(ledger):
         assert not at.error
     assert book.exists()
     assert ledger.read_bytes() == before
-    for refused in (lambda: state.keep_file("f", "t.csv", Taken(b"a\n1\n")), lambda: state.take(None)):
-        with pytest.raises(owner_token.Locked):
+    for refused in (lambda: state.keep_file("f", "t.csv", UploadedTable(b"a\n1\n")), lambda: state.take(None)):
+        with pytest.raises(owner_token.TokenRequiredError):
             refused()
     next(b for b in at.button if b.label == "Forget this file").click().run()
     calm(at.run())
@@ -408,5 +408,5 @@ def test_a_hosted_server_says_so_and_asks_for_no_token(monkeypatch):
     at = visit()
     assert not at.text_input
     assert "other machines" in at.info[0].value
-    with pytest.raises(hosted.Hosted):
+    with pytest.raises(hosted.HostedError):
         state.open_ledger()

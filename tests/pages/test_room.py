@@ -5,12 +5,12 @@ import threading
 import pytest
 
 from pages.common import cached
-from pages.common.memory import Room
+from pages.common.memory import CellBudget
 from pages.common.study import Study
 from tests.patience import patient, until
 
 
-def run_in(room: Room, cells: int) -> tuple[threading.Thread, threading.Event, threading.Event]:
+def run_in(room: CellBudget, cells: int) -> tuple[threading.Thread, threading.Event, threading.Event]:
     """A run with a table: its thread, whether it has room, and what lets it end."""
     inside, end = threading.Event(), threading.Event()
 
@@ -25,7 +25,7 @@ def run_in(room: Room, cells: int) -> tuple[threading.Thread, threading.Event, t
 
 
 def test_a_table_waits_until_one_that_leaves_no_room_for_it_has_ended():
-    room = Room(most=100)
+    room = CellBudget(most=100)
     (first, one, end), (_, two, end_two), (_, large, end_three) = (run_in(room, c) for c in (60, 30, 60))
     assert one.wait(patient(5))
     assert two.wait(patient(5)) or large.is_set()
@@ -38,7 +38,7 @@ def test_a_table_waits_until_one_that_leaves_no_room_for_it_has_ended():
 
 
 def test_one_run_has_one_room_however_often_it_asks_and_gives_it_back():
-    room = Room(most=100, patience=0.1)
+    room = CellBudget(most=100, patience=0.1)
     for _ in range(5):
         room.enter(80)
     other, inside, end = run_in(room, 60)
@@ -49,7 +49,7 @@ def test_one_run_has_one_room_however_often_it_asks_and_gives_it_back():
 
 
 def test_one_table_beyond_all_room_is_admitted_alone_and_nobody_waits_for_ever():
-    room = Room(most=100, patience=0.2)
+    room = CellBudget(most=100, patience=0.2)
     thread, inside, end = run_in(room, 1_000)
     assert inside.wait(patient(5))
     with pytest.raises(ValueError, match="try again in a minute"):
@@ -60,7 +60,7 @@ def test_one_table_beyond_all_room_is_admitted_alone_and_nobody_waits_for_ever()
 
 
 def test_a_run_that_was_overtaken_stops_waiting():
-    room = Room(most=100)
+    room = CellBudget(most=100)
     _, inside, end = run_in(room, 100)
     until(inside.is_set, 5)
 
@@ -73,8 +73,8 @@ def test_a_run_that_was_overtaken_stops_waiting():
 
 
 def test_every_table_that_a_page_draws_takes_room(monkeypatch):
-    room = Room(most=10_000, patience=0.1)
-    monkeypatch.setattr("pages.common.memory.ROOM", room)
+    room = CellBudget(most=10_000, patience=0.1)
+    monkeypatch.setattr("pages.common.memory.CELL_BUDGET", room)
     _, inside, end = run_in(room, 9_000)
     until(inside.is_set, 5)
     with pytest.raises(ValueError, match="other visitors"):

@@ -599,7 +599,7 @@ def test_what_visits_share_is_limited_by_its_bytes(monkeypatch):
     from pages.common.study import Study
 
     limit = 10_000_000
-    monkeypatch.setattr(cached, "SHARED", cached.ByBytes(limit))
+    monkeypatch.setattr(cached, "SHARED", cached.ByteLimitedCache(limit))
     studies = [Study(data=(("n", 500), ("d", 300)), method="gaussian-cov", seed=seed) for seed in range(9)]
     made = [cached.release(study) for study in studies]
     assert cached.release(studies[-1]) is made[-1], "the newest is kept"

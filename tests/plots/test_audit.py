@@ -31,8 +31,8 @@ def test_both_histograms_hold_every_test_draw(wishart, palette):
 @pytest.mark.parametrize("claim", [PureDP(1.0), ApproxDP(1.0, 1e-5), ZCDP(0.1), GaussianDP(0.5)], ids=str)
 def test_beliefs_and_accusations_are_the_curves(claim):
     figure, alt = pictures.beliefs(claim, (0.05, 0.001), 0.1, LIGHT)
-    worst = 100 * disclosure.posterior(np.array(figure.data[2].x) / 100, disclosure.loss(claim, 0.001))
+    worst = 100 * disclosure.posterior(np.array(figure.data[2].x) / 100, disclosure.privacy_loss(claim, 0.001))
     np.testing.assert_allclose(figure.data[2].y, worst)
-    assert percent(float(disclosure.posterior(0.1, disclosure.loss(claim, 0.001))), "at most") in alt
+    assert percent(float(disclosure.posterior(0.1, disclosure.privacy_loss(claim, 0.001))), "at most") in alt
     roc, _ = pictures.accusations(claim, DARK)
-    np.testing.assert_allclose(roc.data[1].y, 100 * disclosure.power(claim, np.array(roc.data[1].x) / 100))
+    np.testing.assert_allclose(roc.data[1].y, 100 * disclosure.true_positive_rate(claim, np.array(roc.data[1].x) / 100))

@@ -19,7 +19,7 @@ from privcov.measurements.exact.reading import count_std, read_sum
 from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess.available_cases import available_cases
 from privcov.postprocess.matrices import derive
-from privcov.releases.private_request import private_request, release_from_measurement, usual_request
+from privcov.releases.private_request import default_request, private_request, release_from_measurement
 from privcov.steward.example_rows import Invention, invented
 from privcov.steward.preview import planned_noise, preview
 from privcov.tables.private_dataset import PrivateDataset
@@ -230,7 +230,7 @@ def test_a_plan_states_the_noise_of_the_release(guarantee):
     x[rng.random(x.shape) < q] = np.nan
     rows = private(x)
     plan = preview(invented(rows.facts, wanted), guarantee, planned_noise(rows.facts, guarantee, n), replicates=2)
-    wanted = usual_request(rows.facts, guarantee).measurement_request
+    wanted = default_request(rows.facts, guarantee).measurement_request
     found = available_of(read_sum(measure_exactly(rows, **vars(wanted)), "joint"))
     off = ~np.eye(D, dtype=bool)
     assert plan.entry_std == pytest.approx(np.sqrt(found.variance[off].mean()), rel=0.05)

@@ -10,7 +10,7 @@ from privcov.core.guarantees import PureDP, ZCDP
 from privcov.inference.unbiased import unbiased_moments
 from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import NoiseDistribution
-from privcov.measurements.noise_theory.noise_law import Law, law_of
+from privcov.measurements.noise_theory.noise_law import NoiseLaw, law_of
 from privcov.metrics.graphs import tested_states as states_of
 from privcov.postprocess.edge_test import EDGE, NO_EDGE, SLIGHT, discoveries, edge_test, on_graph
 
@@ -21,9 +21,9 @@ for i in range(5):
         AR2[i, i + 2] = AR2[i + 2, i] = 0.2
 
 
-def quiet(d: int, off: float = 0.0, **more) -> Law:
+def quiet(d: int, off: float = 0.0, **more) -> NoiseLaw:
     """Noise of one variance on every entry above the diagonal."""
-    return Law(off, np.zeros(d), 0.0, 0.0, **more)
+    return NoiseLaw(off, np.zeros(d), 0.0, 0.0, **more)
 
 
 def test_the_variance_of_every_product_is_that_of_its_form():
@@ -32,7 +32,7 @@ def test_the_variance_of_every_product_is_that_of_its_form():
     m'C^-1 stands for itself: C0 = Th^-1, so that <A, C0> = Th_ij.
     """
     theta, mean = AR2 + np.diag(np.arange(6) / 10), np.array([0.3, -0.2, 0.1, 0.4, 0.0, -0.5])
-    law = Law(0.02, np.linspace(-0.01, 0.02, 6), 0.003, 0.01, 0.04)
+    law = NoiseLaw(0.02, np.linspace(-0.01, 0.02, 6), 0.003, 0.01, 0.04)
     found, covariance = law.products(theta, mean), np.linalg.inv(theta)
     for i in range(6):
         for j in range(6):

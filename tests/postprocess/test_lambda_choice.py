@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from privcov.postprocess import lambda_choice as rules
-from privcov.postprocess.fit import Fit
+from privcov.postprocess.fit import PathPoint
 from privcov.postprocess.glasso import solve_path
 
 
@@ -50,10 +50,10 @@ def test_choices_are_positions_on_the_path_and_skip_what_has_no_answer():
     assert found["ebic"] == int(np.argmin(values))
     assert "fission" not in rules.choices(path, s, 0.01, 400)
     for i in set(found.values()):
-        path[i] = Fit(path[i].lam, None, "infeasible")
+        path[i] = PathPoint(path[i].lam, None, "infeasible")
     again = rules.choices(path, s, 0.01, 400, scores=np.arange(20.0)[::-1])
     assert not set(again.values()) & set(found.values())
-    assert rules.choices([Fit(1.0, None, "infeasible")], s, 0.01, 400) == {}
+    assert rules.choices([PathPoint(1.0, None, "infeasible")], s, 0.01, 400) == {}
 
 
 def test_fission_scores_are_the_mean_held_out_loss():
@@ -69,7 +69,7 @@ def test_fission_scores_are_the_mean_held_out_loss():
 
 
 def test_the_nearest_lambda_is_nearest_on_a_log_scale():
-    path = [Fit(lam, np.eye(2), "ok") for lam in (1.0, 0.1)]
+    path = [PathPoint(lam, np.eye(2), "ok") for lam in (1.0, 0.1)]
     assert rules.nearest(path, 0.4) == 0  # a factor 2.5 against a factor 4, and 0.6 against 0.3
     assert rules.nearest(path, 0.25) == 1
 

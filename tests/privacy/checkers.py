@@ -16,7 +16,7 @@ import numpy as np
 
 import privcov
 from privcov.core import accounting
-from privcov.estimators.base import MethodInput, NotOneMeasurement
+from privcov.estimators.base import MethodInput, NotOneMeasurementError
 from privcov.measurements.exact import moment as exact_moment
 from privcov.measurements.exact import noise as exact_noise
 from privcov.measurements.exact import reading as exact_reading
@@ -183,7 +183,7 @@ def check_only_measures(method, facts, guarantee) -> None:
     try:
         request = PrivateRequest(method, given)
         request.finish(exact_moment.measure_exactly(private, **vars(request.measurement_request)))
-    except NotOneMeasurement as problem:
+    except NotOneMeasurementError as problem:
         raise AssertionError(f"{method.card.key} wants more than the measurement: {problem}") from None
 
 

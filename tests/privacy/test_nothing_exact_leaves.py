@@ -15,7 +15,7 @@ from privcov.bundle.read import bundle_of, open_stored
 from privcov.cli.entry import main
 from privcov.measurements.exact import moment as exact_moment
 from privcov.measurements.exact.integer_gram import UNIT
-from privcov.steward.owner_view import owner_look
+from privcov.steward.owner_view import compute_owner_view
 from privcov.tables.declaration.declaration import Column, Declaration
 
 BOUNDS = [(0.0, 10.0), (0.0, 1.0), (-5.0, 5.0)]
@@ -95,7 +95,7 @@ def write(path: Path, x: np.ndarray) -> None:
 
 def test_what_the_owner_sees_is_exact_and_its_repr_is_not():
     private = PrivateDataset.from_rows(cells(0.37, 400, 2), bounds=BOUNDS, columns=NAMES, name="t")
-    look = owner_look(private, ZCDP(0.5), np.random.default_rng(0))
+    look = compute_owner_view(private, ZCDP(0.5), np.random.default_rng(0))
     assert look.missing[0] == np.isnan(cells(0.37, 400, 2)[:, 0]).mean() > 0.3
     assert look.beyond[1] > 0.3
     assert not any(character.isdigit() for character in repr(look).split(" at 0x")[0])

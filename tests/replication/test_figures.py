@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privcov.postprocess.fit import Fit
+from privcov.postprocess.fit import PathPoint
 from replication import base, reproduce
 from replication.base import LITERAL, SOUND
 from replication.catalogue import FIGURES, TABLES
@@ -112,12 +112,12 @@ def test_a_curve_of_edges_found_ends_where_every_pair_is_drawn():
     true = np.zeros((4, 4), bool)
     true[0, 1] = true[1, 0] = True
     whole = np.eye(4) + 0.1 * true
-    path = [Fit(1.0, np.eye(4), "ok", 0.0, 1, "x"), Fit(0.5, whole, "ok", 0.0, 1, "x")]
+    path = [PathPoint(1.0, np.eye(4), "ok", 0.0, 1, "x"), PathPoint(0.5, whole, "ok", 0.0, 1, "x")]
     found = {n.metric: n.value for n in rates_of(path, true, {})}
     assert found["area"] == pytest.approx(1.0)
     wrong = np.eye(4)
     wrong[2, 3] = wrong[3, 2] = 0.1
-    found = {n.metric: n.value for n in rates_of([path[0], Fit(0.5, wrong, "ok", 0.0, 1, "x")], true, {})}
+    found = {n.metric: n.value for n in rates_of([path[0], PathPoint(0.5, wrong, "ok", 0.0, 1, "x")], true, {})}
     assert found["found at 0.1"] == 0.0
     assert found["found at 1"] == 1.0  # joined by a straight line from (1/5, 0)
     assert found["found at 0.5"] == pytest.approx((0.5 - 0.2) / 0.8)

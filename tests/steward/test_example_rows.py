@@ -9,7 +9,7 @@ import pytest
 from privcov import Kind, PrivateDataset, ZCDP
 from privcov.measurements.exact.moment import measure_exactly
 from privcov.measurements.exact.reading import read_sum
-from privcov.releases.private_request import usual_request
+from privcov.releases.private_request import default_request
 from privcov.steward.example_rows import MAX_ROWS, ExampleRows, Invention, invented
 from privcov.steward.preview import planned_noise
 from privcov.tables.declaration.declaration import Column, Declaration
@@ -58,7 +58,7 @@ def test_the_rows_are_measured_as_by_the_release(declared):
     """At a rho without visible noise: flags, levels, weights of columns and persons, shortening, classes."""
     private = table(**declared)
     facts = private.facts
-    exact = read_sum(measure_exactly(private, **vars(usual_request(facts, ZCDP(1e9)).measurement_request)), "joint")
+    exact = read_sum(measure_exactly(private, **vars(default_request(facts, ZCDP(1e9)).measurement_request)), "joint")
     stand = ExampleRows(private, 600, "rows")
     noise = planned_noise(facts, ZCDP(1e9), 600)
     found = stand.noisy(noise, None)

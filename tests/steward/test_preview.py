@@ -10,9 +10,9 @@ from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP, with_leve
 from privcov.measurements.exact.moment import NoisySum, measure_exactly
 from privcov.measurements.exact.reading import read_sum
 from privcov.postprocess.matrices import derive
-from privcov.releases.private_request import private_request, usual_request
+from privcov.releases.private_request import default_request, private_request
 from privcov.steward.example_rows import STRUCTURES, ExampleRows, Invention, invented, planned_anchor
-from privcov.steward.owner_view import owner_look
+from privcov.steward.owner_view import compute_owner_view
 from privcov.steward.preview import noise_for, planned_noise, planned_trade_off, preview, searched, smallest_level
 from privcov.tables.private_dataset import PrivateDataset
 
@@ -36,7 +36,7 @@ def table(d: int, n: int, *more, seed: int = 0) -> ExampleRows:
 
 def measured(data: PrivateDataset, guarantee: Guarantee) -> NoisySum:
     """Measure what a release that names no method would."""
-    return measure_exactly(data, **vars(usual_request(data.facts, guarantee).measurement_request))
+    return measure_exactly(data, **vars(default_request(data.facts, guarantee).measurement_request))
 
 
 @pytest.mark.parametrize("guarantee", CASES)
@@ -79,13 +79,13 @@ def test_few_categories_of_many_levels_have_laplace_noise_under_pure_privacy():
     """A row has three entries that are not zero, and 61 columns: the l1 norm is small, the Wishart matrices large."""
     typed = PrivateDataset.from_rows(pd.DataFrame({"age": ["1"], "ward": [""], "town": [""]}), kinds=KINDS).facts
     for facts, key in ((typed, "laplace-cov"), (private(d=24).facts, "auto-cov")):
-        asked = usual_request(facts, PureDP(1.0))
+        asked = default_request(facts, PureDP(1.0))
         assert asked.method.card.key == key
         assert asked.noise(1.0).off_diagonal_std == min(
             private_request(name, facts, PureDP(1.0)).noise(1.0).off_diagonal_std
             for name in ("auto-cov", "laplace-cov", "wishart-difference")
         )
-    assert usual_request(typed, ZCDP(0.1)).method.card.key == "auto-cov"
+    assert default_request(typed, ZCDP(0.1)).method.card.key == "auto-cov"
 
 
 @pytest.mark.parametrize("guarantee", CASES)
@@ -135,7 +135,7 @@ def test_the_owner_sees_the_exact_answer_and_what_clipping_does():
     x = rng.multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], 5000)
     x[:, 1] *= 10
     data = PrivateDataset.from_rows(x, bounds=[(-1, 1), (-100, 100)])
-    look = owner_look(data, ZCDP(0.1), np.random.default_rng(1))
+    look = compute_owner_view(data, ZCDP(0.1), np.random.default_rng(1))
     assert look.raw == pytest.approx(np.corrcoef(x, rowvar=False))
     clipped = np.clip(x, [-1, -100], [1, 100])
     assert look.clipped == pytest.approx(np.corrcoef(clipped, rowvar=False))
@@ -146,7 +146,7 @@ def test_the_owner_sees_the_exact_answer_and_what_clipping_does():
 
 def test_two_looks_are_two_draws_and_a_look_says_nothing_of_its_rows():
     data = private()
-    one, other = (owner_look(data, ZCDP(0.1), np.random.default_rng(s)) for s in (1, 2))
+    one, other = (compute_owner_view(data, ZCDP(0.1), np.random.default_rng(s)) for s in (1, 2))
     assert not np.array_equal(one.draw, other.draw)
     assert np.array_equal(one.raw, other.raw)
     assert "array" not in repr(one)
@@ -155,9 +155,9 @@ def test_two_looks_are_two_draws_and_a_look_says_nothing_of_its_rows():
 def test_the_owner_sees_the_rows_that_the_release_uses():
     x = np.array([[0.1, np.nan], [0.2, 0.3], [0.5, 0.9], [0.7, 0.2]])
     data = PrivateDataset.from_rows(x, bounds=[(0, 1)] * 2, n_public=False, missing="drop-row")
-    assert owner_look(data, ZCDP(1.0), np.random.default_rng(0)).rows == 3
+    assert compute_owner_view(data, ZCDP(1.0), np.random.default_rng(0)).rows == 3
     filled = PrivateDataset.from_rows(x, bounds=[(0, 1)] * 2)
-    look = owner_look(filled, ZCDP(1.0), np.random.default_rng(0))
+    look = compute_owner_view(filled, ZCDP(1.0), np.random.default_rng(0))
     assert look.missing == pytest.approx([0, 0.25])
     assert look.raw == pytest.approx(np.corrcoef(np.nan_to_num(x, nan=0.5), rowvar=False))
 
@@ -166,7 +166,7 @@ def test_the_exact_answer_by_pairs_is_over_the_rows_that_have_both():
     rng = np.random.default_rng(4)
     x = rng.multivariate_normal([0.5] * 3, 0.02 * (np.eye(3) + 1), 400).clip(0.01, 0.99)
     x[rng.random(x.shape) < 0.2] = np.nan
-    look = owner_look(PrivateDataset.from_rows(x, bounds=[(0, 1)] * 3, missing="pairs"), ZCDP(1.0), rng)
+    look = compute_owner_view(PrivateDataset.from_rows(x, bounds=[(0, 1)] * 3, missing="pairs"), ZCDP(1.0), rng)
     assert look.clipped == pytest.approx(look.raw, abs=1e-3)
     both = np.isfinite(x[:, 0]) & np.isfinite(x[:, 1])
     a, b = x[both, 0], x[both, 1]
@@ -233,7 +233,7 @@ def test_the_planned_error_is_that_of_the_release(declared):
     guarantee, facts = ZCDP(0.005), data.facts
     plan = preview(stand, guarantee, noise_for(stand, guarantee), replicates=400)
     scale, sample = np.outer(facts.units.scale, facts.units.scale), stand.covariance
-    request, found = usual_request(facts, guarantee), []
+    request, found = default_request(facts, guarantee), []
     for _ in range(400):  # of all rows, also where there are classes
         covariance = (
             request.release_of_measurement(read_sum(measured(data, guarantee), "joint"), facts).covariance / scale
@@ -250,7 +250,7 @@ def test_the_noise_of_a_plan_with_a_search_is_that_of_the_release_under_its_boun
     """Whatever bound the release finds; and the plan of a table that needs a twentieth of it is the better."""
     rows = np.random.default_rng(1).normal(0, 0.05, (5000, 12))
     data = PrivateDataset.from_rows(rows, bounds=[(-1, 1)] * 12, **more)
-    request = usual_request(data.facts, guarantee, search=True)
+    request = default_request(data.facts, guarantee, search=True)
     noisy = measure_exactly(data, **vars(request.measurement_request))
     released = read_sum(noisy, "joint")
     assert request.noise(released.rows, noisy.facts) == released.distribution
@@ -265,5 +265,5 @@ def test_the_noise_of_a_plan_with_a_search_is_that_of_the_release_under_its_boun
 def test_a_search_is_planned_for_ten_columns_and_more_only():
     for d in (9, 10):
         facts = private(d=d).facts
-        assert bool(usual_request(facts, ZCDP(0.1), search=True).measurement_request.search_share) == (d == 10)
-        assert not usual_request(facts, ZCDP(0.1)).measurement_request.search_share
+        assert bool(default_request(facts, ZCDP(0.1), search=True).measurement_request.search_share) == (d == 10)
+        assert not default_request(facts, ZCDP(0.1)).measurement_request.search_share

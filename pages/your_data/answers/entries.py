@@ -34,7 +34,7 @@ from privcov.plots.graphs import network, positions
 from privcov.plots.intervals import intervals, numbers, off_zero, pairs, strongest_first
 from privcov.plots.matrices import colour_limit, heatmap
 from privcov.plots.palette import Palette
-from privcov.postprocess.binary_columns import two_values
+from privcov.postprocess.binary_columns import find_binary_columns
 from privcov.postprocess.terms import in_terms
 from privcov.releases.display import matrix_of
 from privcov.releases.private_request import private_methods
@@ -58,7 +58,7 @@ def section(panel: ShownRelease, name: str, label: str, last: Callable[[], None]
     fits = {
         **dict.fromkeys(("spectrum", "graph", "regression"), whole),
         "classes": whole and len(facts.classes) > 1,
-        "groups": whole and facts.units.fits_bounds and bool(two_values(facts.kinds, facts.units)),
+        "groups": whole and facts.units.fits_bounds and bool(find_binary_columns(facts.kinds, facts.units)),
     }
     views = {k: v for k, v in VIEWS.items() if fits.get(k, True)} | {name: label}
     view = panel.segments("View", views, "answer")

@@ -12,7 +12,7 @@ from privcov.bundle.safe import cell
 from privcov.core.words import brief, percent, plain
 from privcov.plots.intervals import intervals, numbers, off_zero
 from privcov.plots.palette import Palette
-from privcov.postprocess.binary_columns import two_values
+from privcov.postprocess.binary_columns import find_binary_columns
 from privcov.tables.readers.kinds import DATE
 
 _FIRST = 4  # regressors at first: under noise a few have far shorter intervals than all
@@ -84,7 +84,7 @@ def regression(panel: ShownRelease, palette: Palette) -> None:
 
 
 def _levels(panel: ShownRelease) -> list[list[str]]:
-    two = two_values(panel.measurement.facts.kinds, panel.measurement.facts.units)
+    two = find_binary_columns(panel.measurement.facts.kinds, panel.measurement.facts.units)
     return [[panel.columns[j] for j in block] for block in (two.blocks if two else ())]
 
 

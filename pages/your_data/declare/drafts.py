@@ -23,7 +23,7 @@ _DRAFT, _HEAD = "privcov draft", 100  # the format of a draft, and the letters i
 _OF_TABLE: dict[str, Callable[[Any], Any]] = {  # answers about the table that a draft keeps, with their types
     "name": str,
     "unit": str,
-    "people": lambda value: checks.whole("people", value, 1, 100_000),
+    "people": lambda value: checks.integer("people", value, 1, 100_000),
     "person": str,
     "public": bool,
     "missing": str,

@@ -44,7 +44,7 @@ _MARKS_OF_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass
-class Taken:
+class UploadedTable:
     """An uploaded file: its text as CSV, how it is written where that is known, and the workbook that it is from.
 
     A workbook becomes text once the place of its table is known. problem: why the owner is asked.
@@ -69,7 +69,7 @@ class Taken:
             return ()
 
 
-def read_upload(file) -> Taken:
+def read_upload(file) -> UploadedTable:
     """Return an uploaded file; raise ValueError for a workbook or Parquet file that is refused."""
     if file.size > (most := visitor_files.megabytes()) << 20:
         raise ValueError(f"The file has {file.size / 1e6:,.1f} MB and this server takes {most} MB.")
@@ -80,12 +80,12 @@ def read_upload(file) -> Taken:
     if file.name.lower().endswith(excel.ENDING):
         sheets = tuple(excel.sheets_of(raw, file.name))
         if len(sheets) > 1:
-            return Taken(raw, None, raw, sheets)
+            return UploadedTable(raw, None, raw, sheets)
         try:
-            return Taken(as_csv(raw, file.name), Dialect(), raw, sheets)
+            return UploadedTable(as_csv(raw, file.name), Dialect(), raw, sheets)
         except HeaderError as problem:
-            return Taken(raw, None, raw, sheets, str(problem))
-    return Taken(as_csv(raw, file.name), Dialect() if says_how(file.name) else None)
+            return UploadedTable(raw, None, raw, sheets, str(problem))
+    return UploadedTable(as_csv(raw, file.name), Dialect() if says_how(file.name) else None)
 
 
 def guessed(raw: bytes) -> Dialect | None:

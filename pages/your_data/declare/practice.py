@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.common import owner_token
 from pages.your_data import state
-from pages.your_data.declare.file_format import Taken
+from pages.your_data.declare.file_format import UploadedTable
 from privcov.data_sources.example import FILE, Example, survey_csv
 from privcov.tables.declaration.declaration import Column, Declaration, row_bound_fraction
 
@@ -49,7 +49,7 @@ def declaration(turn: str) -> Declaration:
 def _take(fill: Callable[[Declaration], None]) -> None:
     turn = secrets.token_hex(3)
     # Other invented people each time: the ledger would refuse the same rows under another name.
-    state.keep_file(f"practice-{turn}", FILE.name, Taken(survey_csv(int(turn, 16))), practice=True)
+    state.keep_file(f"practice-{turn}", FILE.name, UploadedTable(survey_csv(int(turn, 16))), practice=True)
     example = declaration(turn)
     fill(example)
     state.owner_session().declared = example

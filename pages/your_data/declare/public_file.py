@@ -14,7 +14,7 @@ from pages.common import frame, own_range, show, study_form, visitor_files
 from pages.common.visitor_files import TableForm, Upload
 from pages.your_data import state
 from pages.your_data.declare import columns, file_format
-from pages.your_data.declare.file_format import Taken
+from pages.your_data.declare.file_format import UploadedTable
 from privcov.core.words import percent, plain
 from privcov.measurements.clipping import share_out_of_bounds
 from privcov.tables.declaration.csv_file import MAX_BYTES, codes_of, read_public
@@ -75,7 +75,7 @@ def forget() -> None:
 def take_over(form: TableForm) -> None:
     """Take a file that its owner called public on another page; guess a missing dialect."""
     st.session_state["upload-public"] = "yes"
-    _take(form.file_id, form.file_name, Taken(form.raw, form.dialect, form.workbook, form.sheets))
+    _take(form.file_id, form.file_name, UploadedTable(form.raw, form.dialect, form.workbook, form.sheets))
 
 
 def _public() -> None:
@@ -126,7 +126,7 @@ def _problem(upload: Upload | None) -> None:
         upload.problem = ""
 
 
-def _take(file_id: str, name: str, file: Taken) -> None:
+def _take(file_id: str, name: str, file: UploadedTable) -> None:
     """Take a public file; ask for its format where it cannot be guessed; raise ValueError for its header."""
     if file.dialect is None and not file.workbook:
         with contextlib.suppress(ValueError):  # in none of the likely encodings

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.common import show
-from pages.common.hosted import Hosted
+from pages.common.hosted import HostedError
 from pages.your_data.declare.columns import leave_out
 from pages.your_data.state import OwnerSession, go_on, look_over, owner_session
 from privcov.steward.check import CHOICE, MARK, OwnerCheck, advice
@@ -79,7 +79,7 @@ def _read() -> None:
     session = owner_session()
     try:
         session.checked = look_over()
-    except (Hosted, PrivateFileError) as problem:
+    except (HostedError, PrivateFileError) as problem:
         session.problem = str(problem)
     except Exception:
         session.problem = f"The check failed (id {secrets.token_hex(4)}). Nothing was released."

@@ -8,11 +8,11 @@ import numpy as np
 import streamlit as st
 
 from pages.common import frame, show
-from pages.common.hosted import Hosted
+from pages.common.hosted import HostedError
 from pages.your_data.state import owner_session, rows
 from privcov.core.guarantees import Guarantee
 from privcov.plots.matrices import colour_limit, heatmap
-from privcov.steward.owner_view import OwnerView, OwnerViewError, owner_look
+from privcov.steward.owner_view import OwnerView, OwnerViewError, compute_owner_view
 from privcov.tables.declaration.declaration import PrivateFileError
 
 MARK = "not private: for the owner's eyes"
@@ -58,8 +58,8 @@ def section() -> None:
 def _look(guarantee: Guarantee) -> OwnerView:
     """Return the exact answers; an error is shown by an identifier, as a message of a library might quote a cell."""
     try:
-        return owner_look(rows(), guarantee, np.random.default_rng())
-    except (Hosted, PrivateFileError, OwnerViewError):
+        return compute_owner_view(rows(), guarantee, np.random.default_rng())
+    except (HostedError, PrivateFileError, OwnerViewError):
         raise
     except Exception:
         raise ValueError(f"The owner's view failed (id {secrets.token_hex(4)}). Nothing was released.") from None

@@ -19,7 +19,7 @@ from privcov.estimators.base import METHODS
 from privcov.ledger import Account, Entry, Ledger, LedgerError, cost_of
 from privcov.ledger.account import unit_of
 from privcov.releases.private import MeasurementError, release_private
-from privcov.releases.private_request import usual_request
+from privcov.releases.private_request import default_request
 from privcov.tables.public_facts import PublicFacts
 
 LIMITS = {"zcdp": "zCDP: rho in all", "approx": "(epsilon, delta) in all", "pure": "pure epsilon in all"}
@@ -58,7 +58,7 @@ def section() -> None:
     guarantee = session.guarantee
     after = Account(account.name, account.limit, (*account.costs, cost_of(guarantee)))
     facts = facts_of(session.declared, 1000)
-    usual = usual_request(facts, guarantee, search=session.declared.row_bound_search)
+    usual = default_request(facts, guarantee, search=session.declared.row_bound_search)
     method = usual.method.card
     st.header("What will be released")
     chance = attacker(facts, guarantee)

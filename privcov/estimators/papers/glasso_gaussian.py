@@ -14,7 +14,7 @@ from privcov.estimators.mechanisms import PRINTED, SOUND, Mechanism
 from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
 from privcov.postprocess.admm import gap_per_variable, published_admm
 from privcov.postprocess.feasibility import diagnose
-from privcov.postprocess.fit import Fit
+from privcov.postprocess.fit import PathPoint
 from privcov.postprocess.glasso import lambda_max
 from privcov.postprocess.lambda_choice import nearest
 
@@ -81,7 +81,7 @@ class GlassoGaussian(Glasso):
 
     def path_as_published(
         self, s: np.ndarray, noisy_moment: NoisyMoment, inputs: MethodInput
-    ) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
+    ) -> tuple[tuple[PathPoint, ...], tuple[str, ...]]:
         """Return the answers of the loop that Su et al. 2019 prints, one for every lambda, and notes."""
         if inputs.calibration != "as-published-2":
             return super().path_as_published(s, noisy_moment, inputs)
@@ -109,7 +109,7 @@ class GlassoGaussian(Glasso):
             )
         return path, notes
 
-    def _stopped(self, s: np.ndarray, lam: float) -> Fit:
+    def _stopped(self, s: np.ndarray, lam: float) -> PathPoint:
         """Return Z after the stated number of iterations; its status is "ok" only if its gap is certified."""
         loop = published_admm(s, lam, rho=RHO, iterations=self.iterations)
         z = (loop.precision + loop.precision.T) / 2
@@ -119,4 +119,4 @@ class GlassoGaussian(Glasso):
         gap = gap_per_variable(s + lam * np.eye(len(s)), z, (box + box.T) / 2, lam)
         gap = gap if np.isfinite(gap) else float("nan")
         status = "ok" if gap <= TOLERANCE else "not converged"
-        return Fit(lam, z, status, gap, self.iterations, "admm as published")
+        return PathPoint(lam, z, status, gap, self.iterations, "admm as published")

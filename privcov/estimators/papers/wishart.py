@@ -17,7 +17,7 @@ from privcov.estimators.glasso import TUNINGS, Glasso
 from privcov.estimators.mechanisms import SOUND, MechanismMethod, WishartNoise, mean_left_in, with_mean
 from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
 from privcov.measurements.wishart import approx_noise_as_published, approx_noise_sound, pure_noise_as_published
-from privcov.postprocess.fit import Fit
+from privcov.postprocess.fit import PathPoint
 
 LASSO = (
     r"\hat\Theta_\lambda=\arg\min_{\Theta\succ0}-\log|\Theta|+\mathrm{tr}(\tilde S\,\Theta)+\lambda\|\Theta\|_1,\quad "
@@ -46,7 +46,7 @@ class _WishartLasso(Glasso):
 
     def path_as_published(
         self, s: np.ndarray, noisy_moment: NoisyMoment, inputs: MethodInput
-    ) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
+    ) -> tuple[tuple[PathPoint, ...], tuple[str, ...]]:
         """Solve the published path, and note that the mean of the noise stays."""
         path, notes = super().path_as_published(s, noisy_moment, inputs)
         return path, mean_left_in(noisy_moment) + notes

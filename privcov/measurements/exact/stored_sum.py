@@ -43,7 +43,7 @@ def fields_of(data: Any) -> dict:
     if "search" in data:
         search = _search_of(data["search"], facts)
         facts = facts.with_shorter_bound(search.factor) if search.halvings else facts
-    n_anchors = checks.whole("anchors", data["anchors"], 0)
+    n_anchors = checks.integer("anchors", data["anchors"], 0)
     if n_anchors != facts.n_anchors:
         raise ValueError(
             f"anchors must be {facts.n_anchors} for these facts, got anchors={n_anchors}: one per class, else one for "
@@ -83,7 +83,7 @@ def _search_of(data: Any, facts: PublicFacts) -> RowBoundSearch:
         raise ValueError(f"counts must hold {BINS} whole numbers, one for each bin of norms.")
     if data["steps"] != steps:
         raise ValueError(f"A row is counted in {steps} steps for these facts, and not in {data['steps']!r}.")
-    halved = checks.whole("halvings", data["halvings"], 0, BINS - 1)
+    halved = checks.integer("halvings", data["halvings"], 0, BINS - 1)
     return RowBoundSearch(tuple(_whole("A count", c) for c in counts), halved, event_of(data["event"]), steps)
 
 

@@ -39,7 +39,7 @@ from privcov.measurements.noise_theory.tails import tail
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
+class NoiseLaw:
     """The noise on the covariance and on the mean of some columns, in working units.
 
     entry_variance: t^2, the variance of an entry above the diagonal. diagonal_excess: x, the variance of each diagonal
@@ -59,9 +59,9 @@ class Law:
     laplace: bool = False
     freedom: float = 0.0
 
-    def restricted_to(self, columns: np.ndarray) -> Law:
+    def restricted_to(self, columns: np.ndarray) -> NoiseLaw:
         """Return the law of some of the columns."""
-        return Law(
+        return NoiseLaw(
             self.entry_variance,
             self.diagonal_excess[columns],
             self.diagonal_covariance,
@@ -125,7 +125,7 @@ class Law:
         return max(variance - 4 * self.mean_variance**2 * float(np.sum(form * form)), variance / 4)
 
 
-def law_of(noisy_moment: NoisyMoment, count: float = 0.0) -> Law:
+def law_of(noisy_moment: NoisyMoment, count: float = 0.0) -> NoiseLaw:
     """Return the law of the noise on the covariance that `postprocess.joint.unpack` gives, plus t_m^2 I."""
     noise, r2 = noisy_moment.distribution, noisy_moment.row_bound * noisy_moment.row_bound
     d = noise.dimension if noisy_moment.flags is None else noisy_moment.flags.d
@@ -146,7 +146,7 @@ def law_of(noisy_moment: NoisyMoment, count: float = 0.0) -> Law:
     freedom = float(noise.degrees_of_freedom) if noise.shape in WISHART else 0.0
     if noise.shape == COUPLED:
         freedom = noise.dimension + noise.measured + 1.0
-    return Law(off, extra, common, mean, count * count, tie, noise.shape == "laplace", freedom)
+    return NoiseLaw(off, extra, common, mean, count * count, tie, noise.shape == "laplace", freedom)
 
 
 def _common(noise: NoiseDistribution) -> float:
@@ -174,7 +174,7 @@ def relative_count_std(noisy_moment: NoisyMoment) -> float:
     )
 
 
-def moments_of(noisy_moment: NoisyMoment, law: Law, rows: float) -> tuple[np.ndarray | None, np.ndarray]:
+def moments_of(noisy_moment: NoisyMoment, law: NoiseLaw, rows: float) -> tuple[np.ndarray | None, np.ndarray]:
     """Return the mean, None where none was measured, and the unbiased covariance, in working units."""
     r, noise = noisy_moment.row_bound, noisy_moment.distribution
     d = noise.dimension

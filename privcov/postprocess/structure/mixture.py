@@ -41,7 +41,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privcov.core.randomness import stream
-from privcov.postprocess.denoise import RISE, BlockNoise, before_projection, drop_fraction, inside
+from privcov.postprocess.denoise import RISE, BlockNoise, before_projection, drop_fraction, project_to_unit_ball
 from privcov.postprocess.spectrum import divided_differences
 from privcov.postprocess.structure import experts
 
@@ -98,7 +98,7 @@ def mix(matrix: np.ndarray, noise: BlockNoise, rows: float | None) -> Mixture:
     d = len(matrix)
     off = ~np.eye(d, dtype=bool)
     rest = np.where(off, matrix, 0.0)
-    spread = None if rows is None else inside(before_projection(matrix, noise).matrix) / math.sqrt(rows)
+    spread = None if rows is None else project_to_unit_ball(before_projection(matrix, noise).matrix) / math.sqrt(rows)
     shrunk = before_projection(matrix, noise if spread is None else _with_sampling(noise, spread))
     diagonal = np.maximum(np.diag(shrunk.matrix), 0.0)
     if not diagonal.any():  # where no variance is seen, no covariance is either
@@ -119,7 +119,7 @@ def mix(matrix: np.ndarray, noise: BlockNoise, rows: float | None) -> Mixture:
         if weight > 0:
             shares[one.kind] = shares.get(one.kind, 0.0) + float(weight)
     signal_share = 1 - _gone(matrix, rest, unit, noise, per_entry)
-    covariance = inside(np.diag(diagonal) + signal_share * (mixed + mixed.T) / 2)
+    covariance = project_to_unit_ball(np.diag(diagonal) + signal_share * (mixed + mixed.T) / 2)
     return Mixture(covariance, dict(sorted(shares.items(), key=lambda item: -item[1])), signal_share)
 
 

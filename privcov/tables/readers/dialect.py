@@ -72,7 +72,7 @@ class Dialect:
         choices = {"separator": tuple(SEPARATORS), "encoding": ENCODINGS, "thousands": tuple(THOUSANDS)}
         for name, values in choices.items():
             checks.one_of(name, getattr(self, name), values)
-        object.__setattr__(self, "header_row", int(checks.whole("header_row", self.header_row, 1, MAX_HEADER_ROW)))
+        object.__setattr__(self, "header_row", int(checks.integer("header_row", self.header_row, 1, MAX_HEADER_ROW)))
         if not isinstance(self.sheet, str):
             raise ValueError(f"sheet must be the name of a sheet, got {self.sheet!a:.60}. Correct it.")
         if self.decimal is None and self.separator == ",":

@@ -199,7 +199,9 @@ class Kind:
         if self.kind == DATE:
             day = _day_of(name, value, self.format)
             return datetime.date.fromordinal(day + FIRST_DAY).isoformat()
-        return float(checks.whole(name, value, -(2**53), 2**53)) if self.kind == INTEGER else checks.number(name, value)
+        return (
+            float(checks.integer(name, value, -(2**53), 2**53)) if self.kind == INTEGER else checks.number(name, value)
+        )
 
     def _check_codes(self) -> None:
         for code in self.missing_codes:

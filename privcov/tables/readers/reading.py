@@ -94,7 +94,7 @@ def parts_of(table: TableFiles, cells: int = _PART_CELLS) -> tuple[Part, ...]:
 
     A CSV file is one part.
     """
-    rows = max(1, checks.whole("cells", cells, 1) // len(table.columns))
+    rows = max(1, checks.integer("cells", cells, 1) // len(table.columns))
     parts: list[Part] = []
     for file in table.files:
         parts += _plainly(file.path, file, _parts, file, rows)
@@ -117,7 +117,7 @@ def blocks_of(
     With ``private``, a CSV cell that is no number is a missing cell. Otherwise (public rows) it is a TableFileError.
     Raises TableFileError also when the file is damaged, changed since `describe`, or changes while it is read.
     """
-    checks.whole("rows", rows, 1)
+    checks.integer("rows", rows, 1)
     with closing(_checked_blocks(part, tuple(columns), label, rows, private, person, tuple(kinds))) as blocks:
         while (block := _plainly(part.file.path, part.file, next, blocks, None)) is not None:
             yield block
