@@ -11,6 +11,7 @@ from privcov.inference.matrix_error import matrix_error
 from privcov.measurements.exact.moment import measure_exactly
 from privcov.releases.private_request import private_request
 from privcov.steward.example_rows import Invention
+from tests.exhaustive import some_of
 
 ALMOST_NO_NOISE = privcov.ZCDP(1e8)
 
@@ -40,15 +41,20 @@ def errors(n, d, guarantee, structure, method="auto-cov", releases=60, spread=0.
 
 @pytest.mark.parametrize(
     ("n", "d", "guarantee", "structure", "method", "most"),
-    [
-        (3_000, 12, privcov.ZCDP(0.01), "factor", "auto-cov", 2.5),
-        (3_000, 12, privcov.ZCDP(0.1), "blocks", "auto-cov", 2.0),
-        (3_000, 12, privcov.PureDP(1.0), "blocks", "auto-cov", 2.0),
-        (3_000, 6, privcov.ZCDP(0.1), "factor", "gaussian-cov", 2.0),
-        (3_000, 12, privcov.ZCDP(0.1), "independent", "auto-cov", 6.0),
-        (1_000, 10, privcov.ZCDP(0.2), "neighbours", "auto-cov", 2.2),
-        (400, 3, privcov.ZCDP(0.1), "factor", "auto-cov", 2.0),
-    ],
+    some_of(
+        [
+            (3_000, 12, privcov.ZCDP(0.01), "factor", "auto-cov", 2.5),
+            (3_000, 12, privcov.ZCDP(0.1), "blocks", "auto-cov", 2.0),
+            (3_000, 12, privcov.PureDP(1.0), "blocks", "auto-cov", 2.0),
+            (3_000, 6, privcov.ZCDP(0.1), "factor", "gaussian-cov", 2.0),
+            (3_000, 12, privcov.ZCDP(0.1), "independent", "auto-cov", 6.0),
+            (1_000, 10, privcov.ZCDP(0.2), "neighbours", "auto-cov", 2.2),
+            (400, 3, privcov.ZCDP(0.1), "factor", "auto-cov", 2.0),
+        ],
+        2,
+        5,
+        6,
+    ),
 )
 def test_a_release_tells_how_far_it_errs_at_most(n, d, guarantee, structure, method, most):
     """True in nine of ten releases at least, and not far too careful: root mean squares over releases.

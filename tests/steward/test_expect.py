@@ -10,6 +10,7 @@ from privcov.steward.expect import _tables, least_rows
 from privcov.steward.preview import noise_for, preview, searched
 from privcov.tables.declaration.declaration import Column, Declaration, row_bound_fraction
 from privcov.tables.declaration.typical_ranges import NINE_IN_TEN
+from tests.exhaustive import some_of
 
 RELEASES = 32
 
@@ -43,14 +44,19 @@ def private_errors(
 
 @pytest.mark.parametrize(
     ("n", "d", "guarantee", "spread", "structure"),
-    [
-        (12_000, 25, privcov.ApproxDP(0.5, 1e-6), None, "factor"),
-        (3_000, 12, privcov.ZCDP(0.05), 0.3, "blocks"),
-        (400, 5, privcov.ZCDP(1.0), 0.5, "independent"),
-        (20_000, 40, privcov.ZCDP(0.5), 0.2, "neighbours"),
-        (1_000, 2, privcov.ApproxDP(1.0, 1e-6), None, "factor"),
-        (5_000, 1, privcov.ZCDP(0.1), 0.4, "independent"),
-    ],
+    some_of(
+        [
+            (12_000, 25, privcov.ApproxDP(0.5, 1e-6), None, "factor"),
+            (3_000, 12, privcov.ZCDP(0.05), 0.3, "blocks"),
+            (400, 5, privcov.ZCDP(1.0), 0.5, "independent"),
+            (20_000, 40, privcov.ZCDP(0.5), 0.2, "neighbours"),
+            (1_000, 2, privcov.ApproxDP(1.0, 1e-6), None, "factor"),
+            (5_000, 1, privcov.ZCDP(0.1), 0.4, "independent"),
+        ],
+        0,
+        1,
+        5,
+    ),
 )
 def test_the_expected_error_is_that_of_private_releases(n, d, guarantee, spread, structure, tmp_path):
     """Of one table, which differs from others: by 3 % to 12 % of the error in these questions."""
