@@ -46,7 +46,9 @@ def released(n: int, d: int, guarantee: privcov.ZCDP, spread: float | None, stru
     rows = np.random.default_rng(SEED + seed).standard_normal((n, d)) @ root.T * (spread or 1.0)
     limits = {"typical_range": (-NINE_IN_TEN, NINE_IN_TEN)} if spread is None else {"low": -1, "high": 1}
     columns = tuple(Column(f"x{j}", **limits) for j in range(d))
-    table = Declaration("t", "one row", columns, row_bound_fraction=row_bound_fraction(columns)).on_rows(rows, None)
+    table = Declaration("t", "one row", columns, row_bound_fraction=row_bound_fraction(columns)).dataset_from_rows(
+        rows, None
+    )
     true = rows if spread is None else np.clip(rows, -1, 1)
     return private_errors(table, true, guarantee, off=spread is None)
 
@@ -88,7 +90,7 @@ def on_real_tables() -> dict[str, np.ndarray]:
         declared = Declaration("t", "one row", columns, row_bound_fraction=row_bound_fraction(columns))
         for times in (1, 8):
             rows = np.tile(cells, (max(1, 1000 // len(cells)) * times, 1))
-            table = declared.on_rows(rows, None)
+            table = declared.dataset_from_rows(rows, None)
             for guarantee in (kind(level) for kind in KINDS for level in (0.5, 2.0)):
                 error = private_errors(table, rows, guarantee, 4, off=True).mean()
                 more = {"releases": 10, "random_state": 0}

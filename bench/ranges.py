@@ -114,14 +114,14 @@ def measured(name: str) -> dict[str, float]:
     for k in range(TIMES):
         rows = table(name, SEED + k)
         cells = rows if what.kinds else rows.to_numpy(dtype=float)
-        private = what.on_rows(cells, None)
-        truth = np.corrcoef(dataclasses.replace(what, row_bound_fraction=1.0).on_rows(cells, None)._rows.T)
+        private = what.dataset_from_rows(cells, None)
+        truth = np.corrcoef(dataclasses.replace(what, row_bound_fraction=1.0).dataset_from_rows(cells, None)._rows.T)
         *both, plain = errors(private, truth)
         for key, value in zip(("default", "plain"), both, strict=True):
             found[key].append(value)
         found["zeros"].append(off(np.zeros_like(truth), truth))
         for f in GRID:
-            tried = dataclasses.replace(what, row_bound_fraction=f).on_rows(cells, None)
+            tried = dataclasses.replace(what, row_bound_fraction=f).dataset_from_rows(cells, None)
             found[str(f)].append(errors(tried, truth)[0])
     facts = private.facts
     stand = invented(facts, Invention(len(rows)), tuple(c.typical_range for c in what.columns))

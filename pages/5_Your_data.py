@@ -38,7 +38,7 @@ if door == "bundle":
             forget()
         else:
             columns.take_in()
-            owner_session().look = owner_session().checked = (
+            owner_session().owner_view = owner_session().checked = (
                 None  # exact answers are not kept in memory after the step was left
             )
     read_bundle.section()
@@ -64,7 +64,7 @@ step = st.segmented_control(
 )
 assert step is not None  # a step is always chosen
 if step != "view":
-    owner_session().look = None  # exact answers are not kept in memory after the step was left
+    owner_session().owner_view = None  # exact answers are not kept in memory after the step was left
 if step != "release":
     owner_session().checked = None
 if step != "declare":

@@ -351,7 +351,7 @@ def release(cell: Cell, rng: np.random.Generator) -> tuple[UnbiasedMoments, Nois
     centre = "classes" if noise.n_anchors > 1 else "joint"
     measured = NoisyMoment(whole, noise, None, centre, None if count else n, r, count)
     names = tuple(f"x{j + 1}" for j in range(d))
-    rows = measured.rows
+    rows = measured.n_rows
     relative = relative_count_std(measured)
     known = combine_moments(merge_class_anchors(measured), relative, rows, names, np.ones(d), np.zeros(d), None)
     return dataclasses.replace(known, binary=people.two), measured

@@ -211,7 +211,7 @@ def no_rows(measured, stated, entry, said):
 
 def another_method(key):
     card = METHODS.get(key)
-    own = {s.name: card.for_private.get(s.name, s.default) for s in card.parameters}
+    own = {s.name: card.private_defaults.get(s.name, s.default) for s in card.parameters}
     return lambda m, g, e, d: e["request"].update(method=key, version=card.version, parameters=own)
 
 

@@ -88,7 +88,7 @@ def assert_close(one: Release, two: Release, rtol: float) -> None:
 def assert_within(rel: Release, asked) -> None:
     """Compose the events here, in exact arithmetic where there is any; no tolerance."""
     if not rel.is_sound:  # a published claim may be false; the method's own tests say what is true
-        assert rel.given is not None
+        assert rel.actual_guarantee is not None
         return
     ratio = [(e.mechanism, Fraction(e.sensitivity) / Fraction(e.scale)) for e in rel.events]
     pure = sum((r for m, r in ratio if m in PURE_MECHANISMS), Fraction(0))
@@ -109,7 +109,7 @@ def assert_within(rel: Release, asked) -> None:
         assert pure <= Fraction(asked.epsilon)
         left = float(Fraction(asked.epsilon) - pure)
         assert mu2 == 0 or mu2 <= Fraction(accounting.mu_of_curve(left, asked.delta)) ** 2
-    assert accounting.covers(asked, rel.given)
+    assert accounting.covers(asked, rel.actual_guarantee)
 
 
 def grid(kind: str, size: int, seed: int = 0) -> list:
@@ -364,7 +364,7 @@ def test_json_there_and_back(key, kind, centre):
             "columns",
             "notes",
             "row_bound",
-            "given",
+            "actual_guarantee",
             "attacker_success",
         ):
             assert getattr(back, name) == getattr(rel, name), name
@@ -438,7 +438,7 @@ def test_every_number_of_the_statement_comes_from_the_events(key, kind, centre):
         assert wanted == str(asked)
         shown = numbers(r"#", given.replace("-DP", "").replace("-zCDP", ""))
         # privacy.py prints six digits, three for delta
-        assert shown == pytest.approx([v for k, v in vars(rel.given).items()], rel=5e-3)
+        assert shown == pytest.approx([v for k, v in vars(rel.actual_guarantee).items()], rel=5e-3)
 
 
 def test_the_statement_names_the_unit_of_a_bounded_table():
@@ -452,7 +452,7 @@ def test_the_statement_names_the_unit_of_a_bounded_table():
 def test_no_privacy_spends_nothing_and_says_so(key):
     rel = release(key, data(rows()), NoPrivacy())
     assert rel.events == ()
-    assert rel.given is None
+    assert rel.actual_guarantee is None
     assert rel.attacker_success == 1.0
     assert rel.statement["Guarantee"] == "no guarantee (no noise was added)"
     assert rel.statement["Noise"] == rel.statement["Events"] == "none"

@@ -97,7 +97,7 @@ def test_a_filled_template_is_a_declaration(tmp_path):
             column = next(c for c in fields["columns"] if repr(c["name"]) in gaps[-1])
             column |= {"low": 0, "high": 100}
     assert len(gaps) == 5
-    table = declaration.on_files(tmp_path / "visits.csv")
+    table = declaration.dataset_from_files(tmp_path / "visits.csv")
     assert (table.facts.n, table.facts.columns) == (2, ("age", "weight"))
     found = read_private((tmp_path / "visits.csv").read_bytes(), declaration)
     np.testing.assert_array_equal(found._rows, [[40.5, 70.25], [41, 71]])
@@ -155,7 +155,7 @@ def test_the_command_from_a_file_to_a_declaration(tmp_path, capsys, monkeypatch)
     fields |= {"row_stands_for": "one visit", "person": "patient_id", "n_public": True, "missing": "typical"}
     declaration = Declaration.from_json(json.dumps(fields))
     assert declaration.columns == (Column("age", 18.5, 90.0, None, "adults"),)
-    assert declaration.on_files("visits.csv").facts.n == 2
+    assert declaration.dataset_from_files("visits.csv").facts.n == 2
     (tmp_path / "w.csv").write_bytes(b"age,ward,admission date\n")
     assert main(["declare", "w.csv"]) == 0
     assert "another kind than number: 'ward', 'admission date'." in capsys.readouterr().err
@@ -367,7 +367,7 @@ def test_a_dialect_goes_through_json_and_a_bundle(tmp_path):
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("t", privcov.ZCDP(1.0))
     release = privcov.release_private(
-        declaration.on_files(tmp_path / "t.csv"), privcov.ZCDP(1.0), "auto-cov", ledger=ledger
+        declaration.dataset_from_files(tmp_path / "t.csv"), privcov.ZCDP(1.0), "auto-cov", ledger=ledger
     )
     assert "latin" not in str(release.statement)
     others = ({**fields, "dialect": Dialect().to_dict()}, {**fields, "dialect": {"separator": ":"}})

@@ -52,7 +52,7 @@ def test_a_text_says_the_row_bound_only_where_it_is_declared():
 def test_a_declared_bound_reaches_rows_and_files(place):
     rows = pq.read_table(place / "t.parquet").to_pandas().to_csv(index=False).encode()
     bound = 0.35 * math.sqrt(4)
-    assert SHORT.on_files(place / "t.parquet").facts.row_bound == bound
+    assert SHORT.dataset_from_files(place / "t.parquet").facts.row_bound == bound
     assert read_private(rows, SHORT).facts.row_bound == bound
 
 

@@ -257,7 +257,7 @@ def test_gaussian_noise_has_the_same_epsilon_there(method, delta):
         given = accounting.compose(rel.events, asked).epsilon
     else:
         rel = named(["a", "b", "c"], method, asked)
-        given = rel.given.epsilon
+        given = rel.actual_guarantee.epsilon
     assert given - 1e-6 <= epsilon_of(rel, delta) <= given + 1e-3
 
 
@@ -268,7 +268,7 @@ def test_pure_noise_has_the_same_epsilon_there(method, relation):
     if relation not in card.relations:
         pytest.skip(f"{method} is not offered under {relation}")
     rel = named(["a", "b", "c"], method, PureDP(0.7), neighbours=relation)
-    assert rel.given.epsilon - 1e-6 <= epsilon_of(rel, 0.0) <= rel.given.epsilon + 1e-3
+    assert rel.actual_guarantee.epsilon - 1e-6 <= epsilon_of(rel, 0.0) <= rel.actual_guarantee.epsilon + 1e-3
 
 
 def test_a_pure_event_is_the_pair_that_attains_a_pure_guarantee():
@@ -287,7 +287,7 @@ def test_private_rows_have_their_guarantee_there_and_their_arrays_and_text_are_c
     assert len(rel.events) == 1 + ("search" in kind)
     assert isinstance(KINDS[kind][1], PureDP) == all(e.pure for e in rel.events)
     if isinstance(KINDS[kind][1], PureDP):
-        want, factor, found = rel.given.epsilon, 1.0, epsilon_of(rel, 0.0)
+        want, factor, found = rel.actual_guarantee.epsilon, 1.0, epsilon_of(rel, 0.0)
     else:
         want = accounting.zcdp_to_approx(float(accounting.zcdp_sum(rel.events)), 1e-6)
         factor, found = 1.01, epsilon_of(rel, 1e-6, renyi=True)

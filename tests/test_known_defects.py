@@ -71,4 +71,4 @@ def test_one_matrix_is_one_event_for_all_its_entries():
     """Users accounted a jointly released matrix entry by entry."""
     rel = privcov.release(privcov.Dataset.from_rows(ROWS, 5.0), RHO, "gaussian-cov", random_state=0)
     assert len(rel.events) == 1
-    assert rel.given.rho == pytest.approx(0.1)
+    assert rel.actual_guarantee.rho == pytest.approx(0.1)

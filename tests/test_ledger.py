@@ -637,13 +637,13 @@ def test_a_higher_limit_needs_a_reason_and_shows_it(tmp_path):
             with pytest.raises(LedgerError, match="Give a reason"):
                 book.set_limit("t", higher, reason)
     for lower in (privcov.ApproxDP(0.5, 1e-9), privcov.ApproxDP(0.1, 1e-9), privcov.PureDP(0.1)):
-        assert book.set_limit("t", lower).raised == (), "all that it allows was allowed before"
+        assert book.set_limit("t", lower).limit_increases == (), "all that it allows was allowed before"
     with pytest.raises(LedgerError, match="Give a reason"):
         book.set_limit("t", privcov.ApproxDP(0.1, 1e-9))
     book = ledger(tmp_path / "another")
-    assert book.set_limit("t", privcov.ZCDP(0.5)).raised == ()
+    assert book.set_limit("t", privcov.ZCDP(0.5)).limit_increases == ()
     account = book.set_limit("t", privcov.ZCDP(5.0), "the board agreed")
-    (words,) = account.raised
+    (words,) = account.limit_increases
     assert words.startswith("The limit was raised from 0.5-zCDP to 5-zCDP on ")
     assert words.endswith(": the board agreed")
     assert words in account.sentence
@@ -735,7 +735,7 @@ def test_a_reason_can_be_read(tmp_path, reason):
     book = ledger(tmp_path)
     with pytest.raises(LedgerError, match="Give a reason"):
         book.set_limit("t", privcov.ZCDP(2.0), reason)
-    assert book.set_limit("t", privcov.ZCDP(2.0), "\x1b[2Kbecause\u200b").raised[0].endswith(": [2Kbecause")
+    assert book.set_limit("t", privcov.ZCDP(2.0), "\x1b[2Kbecause\u200b").limit_increases[0].endswith(": [2Kbecause")
 
 
 def test_releases_are_numbered_for_each_table(tmp_path, capsys):

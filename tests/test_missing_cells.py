@@ -92,15 +92,15 @@ def test_memory_and_a_file_are_one_table_to_the_ledger(tmp_path):
     x, ledger = holed(400), Ledger(tmp_path / "ledger.sqlite")
     (tmp_path / "t.csv").write_text(csv(x), encoding="utf-8")
     ledger.set_limit("trial", ZCDP(1.0))
-    first = release_private(SOME.on_rows(x, None), ZCDP(0.5), "auto-cov", ledger=ledger)
-    again = release_private(SOME.on_files(tmp_path / "t.csv"), ZCDP(0.5), "auto-cov", ledger=ledger)
+    first = release_private(SOME.dataset_from_rows(x, None), ZCDP(0.5), "auto-cov", ledger=ledger)
+    again = release_private(SOME.dataset_from_files(tmp_path / "t.csv"), ZCDP(0.5), "auto-cov", ledger=ledger)
     assert again.to_json() == first.to_json()  # paid once
     assert len(ledger.entries("trial")) == 1
 
 
 def test_the_owner_sees_the_rows_that_have_both():
     x = holed()
-    look = compute_owner_view(SOME.on_rows(x, None), ZCDP(1e6), np.random.default_rng(0))
+    look = compute_owner_view(SOME.dataset_from_rows(x, None), ZCDP(1e6), np.random.default_rng(0))
     for i, j in ((0, 1), (0, 2), (1, 2)):
         assert look.raw[i, j] == pytest.approx(pairwise(x, i, j), abs=1e-3)
         assert look.draw[i, j] == pytest.approx(look.clipped[i, j], abs=1e-3)
@@ -111,7 +111,7 @@ def test_a_release_is_plotted_with_the_noise_of_its_own_entries(tmp_path):
     """The strongest pair is where the rows have it; a text gives the same picture as the release."""
     x, ledger = holed(), Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("trial", ZCDP(2.0))
-    made = release_private(SOME.on_rows(x, None), ZCDP(1.0), "auto-cov", ledger=ledger)
+    made = release_private(SOME.dataset_from_rows(x, None), ZCDP(1.0), "auto-cov", ledger=ledger)
     for release in (made, Release.from_json(made.to_json())):
         shown = release.plot_errors().data
         assert max(shown[-1].x) == pytest.approx(pairwise(x, 1, 2), abs=0.1)

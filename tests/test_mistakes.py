@@ -229,7 +229,7 @@ MISTAKES = [
     (
         "PrivateDataset.from_files('a.csv', declaration='b.json')",
         TypeError,
-        "Declaration.from_json(text).on_files(path)",
+        "Declaration.from_json(text).dataset_from_files(path)",
     ),
     ("private(ROWS, 1.0, persons=5)", TypeError, "persons takes a list, got 5"),
     ("private(ROWS, bounds=[(0, pandas.NA)] * 2)", ValueError, "bounds of 'x1'", "two numbers"),

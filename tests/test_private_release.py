@@ -70,7 +70,7 @@ def test_every_offered_method_keeps_its_guarantee_and_can_be_worked_out_again(ke
     for guarantee in next(c for c in privcov.methods() if c.key == key).guarantees:
         asked = GUARANTEES[guarantee.kind]
         made = privcov.release_private(private(), asked, key, ledger=ledger)
-        assert privcov.core.accounting.covers(asked, made.given)
+        assert privcov.core.accounting.covers(asked, made.actual_guarantee)
         answer = ledger.stored(ledger.entries()[-1].token)
         again = _request.release_from_measurement(key, _private.read_measurement(answer), asked)
         assert again.to_json() == made.to_json()

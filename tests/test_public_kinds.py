@@ -130,13 +130,15 @@ def test_kinds_go_through_json_and_a_bundle(tmp_path):
     path = written(frame(holes=0.1), tmp_path / "t.csv", GERMAN)
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("t", privcov.ZCDP(1.0))
-    release = privcov.release_private(declaration.on_files(path), privcov.ZCDP(1.0), "auto-cov", ledger=ledger)
+    release = privcov.release_private(
+        declaration.dataset_from_files(path), privcov.ZCDP(1.0), "auto-cov", ledger=ledger
+    )
     release.save_bundle(tmp_path / "b.zip", fields)
     from privcov.cli.entry import main
 
     assert main(["verify", str(tmp_path / "b.zip")]) == 0
     found = read_private(path.read_bytes(), declaration)
-    assert found.facts.to_dict() == declaration.on_files(path).facts.to_dict()
+    assert found.facts.to_dict() == declaration.dataset_from_files(path).facts.to_dict()
     ledger.set_limit("t", privcov.ZCDP(1.0))
     again = privcov.release_private(found, privcov.ZCDP(1.0), "auto-cov", ledger=ledger)
     assert again.to_json() == release.to_json()  # the upload is the same table, and nothing is paid again

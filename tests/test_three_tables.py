@@ -144,7 +144,7 @@ def test_the_shell_releases_it_and_python_opens_the_same_release(made, kind):
     assert "Consistent: everything that can be checked holds." in found.said
     for line in SAID.get(kind, ()):
         assert line in found.said
-    private = found.table.declaration.on_files([found.folder / "a.parquet", found.folder / "b.csv"])
+    private = found.table.declaration.dataset_from_files([found.folder / "a.parquet", found.folder / "b.csv"])
     ledger = Ledger(found.folder / "ledger.sqlite")
     rel = privcov.release_private(private, privcov.ZCDP(RHO), "auto-cov", ledger=ledger)
     assert len(ledger.entries()) == 1

@@ -27,7 +27,7 @@ def released(data: Dataset) -> Release:
     rel = privcov.release(data, privcov.ZCDP(rho=0.5), "auto-cov", random_state=1)
     matrix: np.ndarray = rel.covariance @ np.ones(3) + rel.matrix
     success: float = rel.attacker_success
-    print(matrix.shape, success, rel.statement["Guarantee"], str(rel.given))
+    print(matrix.shape, success, rel.statement["Guarantee"], str(rel.actual_guarantee))
     assert Release.from_json(rel.to_json()).n == data.n
     return rel
 
@@ -85,7 +85,7 @@ def typed(folder: Path) -> float:
 
 def reopened(folder: Path, text: str) -> privcov.PrivateDataset:
     """The table of a saved declaration."""
-    return Declaration.from_json(text).on_files(folder / "typed.csv")
+    return Declaration.from_json(text).dataset_from_files(folder / "typed.csv")
 
 
 def learned() -> np.ndarray:

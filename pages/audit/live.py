@@ -192,10 +192,10 @@ def _show(audit: Audit, settings: AuditSettings) -> None:
     at = None if isinstance(audit.claim, ZCDP) else f"At delta = {powers(getattr(audit.claim, 'delta', 0.0))}."
     apart = "Delta at epsilon 0: proved, and permitted."
     name = "rho" if isinstance(audit.claim, ZCDP) else "epsilon"
-    one.metric(f"Measured: {name} at least", plain(audit.proved), border=True, help=at)
+    one.metric(f"Measured: {name} at least", plain(audit.proved_level), border=True, help=at)
     two.metric(f"Claimed: {name}", plain(level_of(audit.claim)), border=True, help=at)
-    three.metric("Measured total variation", plain(audit.difference), border=True, help=apart)
-    four.metric("Largest permitted", plain(audit.permitted), border=True, help=apart)
+    three.metric("Measured total variation", plain(audit.proved_delta), border=True, help=apart)
+    four.metric("Largest permitted", plain(audit.allowed_delta), border=True, help=apart)
     most = 0 if audit.impossible is None else max(audit.impossible)
     proof = most > 0
     left, right = st.columns([3, 2], gap="large")

@@ -148,6 +148,6 @@ def show_error_and_attacker(rel: Release, level: float, wrong: float | None, aga
     any method.
     """
     hint = ""
-    if rel.given is not None:
+    if rel.actual_guarantee is not None:
         hint = f"Any method under {rel.guarantee}: {show.chance(cached.attacker_success(rel.guarantee), most=True)}."
     show.error_and_attacker(f"{level:g}", wrong, against, rel.attacker_success, frame.palette(), hint, label)

@@ -83,7 +83,7 @@ def made_from(data: Dataset, rel: Release, label: str, mark: str = "") -> None:
 
 def guarantee_text(rel: Release) -> str:
     """Return what a release gave, as words: its guarantee, with small numbers as powers of ten."""
-    return to_powers(str(rel.given)) if rel.given else "nothing measured"
+    return to_powers(str(rel.actual_guarantee)) if rel.actual_guarantee else "nothing measured"
 
 
 def lines(titled: Iterable[tuple[str, str]]) -> None:

@@ -96,8 +96,8 @@ class TableForm:
 
     ``file_id`` is part of the widgets' keys, so another file starts empty. ``raw`` is the text of the table,
     ``workbook`` the Excel file that it is from, ``sheets`` the names of its sheets. ``dialect`` is None until it is
-    known how the file is written. ``typed``: the table of columns; ``past``: its earlier states. ``turn``
-    rises when the form is filled from a file. ``kept`` holds widget values, for a return to an earlier step.
+    known how the file is written. ``column_table``: the table of columns; ``undo_stack``: its earlier states. ``turn``
+    rises when the form is filled from a file. ``widget_values`` holds widget values, for a return to an earlier step.
     """
 
     prefix: ClassVar[str] = "own"  # of the keys of its widgets
@@ -110,12 +110,12 @@ class TableForm:
     sheets: tuple[str, ...] = ()
     header: tuple[str, ...] = ()
     dialect: Dialect | None = None
-    typed: pd.DataFrame | None = None
-    past: deque[pd.DataFrame] = field(default_factory=lambda: deque(maxlen=50), repr=False)
+    column_table: pd.DataFrame | None = None
+    undo_stack: deque[pd.DataFrame] = field(default_factory=lambda: deque(maxlen=50), repr=False)
     declared: Declaration | None = None
     problem: str = ""
     turn: int = 0
-    kept: dict = field(default_factory=dict)
+    widget_values: dict = field(default_factory=dict)
 
 
 @dataclass(eq=False)

@@ -40,7 +40,7 @@ def ask(declaration: Declaration) -> Invention:
         st.caption("A start: type how many there are, from what you know.")
     more = {"spread": _spread()} if has_limits_alone(declaration) else {}
     with st.expander("Advanced: the invented table"):
-        if owner_session().like:
+        if owner_session().public_table:
             st.caption("Not used: the plan is computed on the public table below.")
         structure = st.selectbox(
             "What moves together",
@@ -59,7 +59,7 @@ def ask(declaration: Declaration) -> Invention:
 
 def has_limits_alone(declaration: Declaration) -> bool:
     """Return whether the invented table needs a deviation: a column without a typical range, and no public table."""
-    return any(column.typical_range is None for column in declaration.columns) and not owner_session().like
+    return any(column.typical_range is None for column in declaration.columns) and not owner_session().public_table
 
 
 def _spread() -> float:
@@ -95,8 +95,8 @@ def missing_share() -> float:
 def _ask_for_public() -> None:
     session = owner_session()
     with st.expander("Advanced: a public table like this one"):
-        if session.like:
-            st.markdown(show.as_text(f"The plan is computed on {session.like_name}."))
+        if session.public_table:
+            st.markdown(show.as_text(f"The plan is computed on {session.public_table_name}."))
             st.button("Use the invented table again", key="own-like-drop", on_click=_drop)
             return
         st.markdown(
@@ -104,34 +104,34 @@ def _ask_for_public() -> None:
             "they are read: **never give the confidential file here.**"
         )
         file = visitor_files.uploader("Public table with the same columns", "like")
-        if session.like_problem:
-            st.error(show.as_text(session.like_problem))
+        if session.public_table_problem:
+            st.error(show.as_text(session.public_table_problem))
         if file is not None:
-            session.like_problem = ""
+            session.public_table_problem = ""
             try:
                 contents = file_format.read_upload(file)
                 raw = as_csv(contents.workbook, file.name, session.dialect) if contents.workbook else contents.raw
             except ValueError as problem:
-                session.like_problem = str(problem)
+                session.public_table_problem = str(problem)
             else:
                 if raw == session.raw:
-                    session.like_problem = (
+                    session.public_table_problem = (
                         "This is the confidential file itself, which the plan must not read. Give another."
                     )
                 else:
-                    session.like, session.like_name = raw, file.name
+                    session.public_table, session.public_table_name = raw, file.name
             visitor_files.let_go(file)
 
 
 def _drop() -> None:
     session = owner_session()
-    session.like, session.like_name = b"", ""
+    session.public_table, session.public_table_name = b"", ""
 
 
 def table(declaration: Declaration, facts: PublicFacts, invention: Invention) -> ExampleRows:
     """Return the table of the plan. Raises ValueError where the public one cannot be read as declared."""
-    if owner_session().like:
-        key = ("public", hash(owner_session().like), declaration.to_json(), invention.n)
+    if owner_session().public_table:
+        key = ("public", hash(owner_session().public_table), declaration.to_json(), invention.n)
         return once(key, lambda: _public(declaration, facts, invention.n))
     usual = tuple(column.typical_range for column in declaration.columns)
     return once(("invented", invention, usual, as_declared(facts)), lambda: invented(facts, invention, usual))
@@ -139,7 +139,7 @@ def table(declaration: Declaration, facts: PublicFacts, invention: Invention) ->
 
 def _public(declaration: Declaration, facts: PublicFacts, rows: int) -> ExampleRows:
     """Return the public table, read under the declaration; it may lack the ids of persons."""
-    if declaration.person and declaration.person not in read_header(owner_session().like, declaration.dialect):
+    if declaration.person and declaration.person not in read_header(owner_session().public_table, declaration.dialect):
         declaration = dataclasses.replace(declaration, person="")
     return ExampleRows.of_public(public_rows(declaration), rows).under(facts)
 

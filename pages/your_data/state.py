@@ -43,18 +43,18 @@ STEPS = {
 class OwnerSession(TableForm):
     """The owner's table in this session, whose file is unread beyond its first line.
 
-    ``guarantee`` is the one picked on Plan; ``look`` and ``checked`` are results of the owner's view and check.
-    ``release_token`` is the token of the last release. ``like`` is a public file of the same columns, on which Plan is
-    computed. ``book`` is the ledger of a practice without the token, removed with the table.
+    ``guarantee`` is the one picked on Plan; ``owner_view`` and ``checked`` are results of the owner's view and check.
+    ``release_token`` is the token of the last release. ``public_table`` is a public file of the same columns, on which
+    Plan is computed. ``book`` is the ledger of a practice without the token, removed with the table.
     """
 
     guarantee: Guarantee | None = None
-    look: OwnerView | None = field(default=None, repr=False)
+    owner_view: OwnerView | None = field(default=None, repr=False)
     checked: OwnerCheck | None = field(default=None, repr=False)
     release_token: str = ""
-    like: bytes = field(default=b"", repr=False)
-    like_name: str = ""
-    like_problem: str = ""
+    public_table: bytes = field(default=b"", repr=False)
+    public_table_name: str = ""
+    public_table_problem: str = ""
     book: Path | None = None
 
 
@@ -108,7 +108,7 @@ def take(file) -> None:
             )
         keep_file(file.file_id, file.name, file_format.read_upload(file))
     except ValueError as problem:
-        owner_session().problem = owner_session().kept["unread"] = str(problem)
+        owner_session().problem = owner_session().widget_values["unread"] = str(problem)
     visitor_files.let_go(file)
 
 
@@ -152,7 +152,7 @@ def rows() -> PrivateDataset:
 def public_rows(declaration: Declaration) -> PrivateDataset:
     """Return the public table that Plan is computed on, read under a declaration; raises as `rows` does."""
     owner_token.guard()
-    return read_private(owner_session().like, declaration)
+    return read_private(owner_session().public_table, declaration)
 
 
 def look_over() -> OwnerCheck:
@@ -175,7 +175,7 @@ def keep(
     The value is passed a second time, see `fields.as_default`. ``among``: options of a widget that has an index;
     ``argument`` is the name under which the value is passed where there is no index.
     """
-    return keep_in(form().kept, _key_of(name), name, default, among=among, argument=argument)
+    return keep_in(form().widget_values, _key_of(name), name, default, among=among, argument=argument)
 
 
 def keep_in(
@@ -197,12 +197,12 @@ def keep_in(
 
 def keep_now(name: str, value: object) -> None:
     """Set the value that `keep` keeps by this name; in a callback."""
-    form().kept[name] = st.session_state[_key_of(name)] = value
+    form().widget_values[name] = st.session_state[_key_of(name)] = value
 
 
 def drop(name: str) -> None:
     """Forget the value that `keep` keeps by this name; its widget begins anew in the next run."""
-    form().kept.pop(name, None)
+    form().widget_values.pop(name, None)
     st.session_state.pop(_key_of(name), None)
 
 

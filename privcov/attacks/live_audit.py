@@ -118,9 +118,9 @@ class Histogram:
 class Audit:
     """Result of an audit.
 
-    draws: test draws of either table. proved: in the unit of the claim, epsilon at its delta or rho
-    (0 at the least). difference: delta at epsilon 0 that is proved; permitted: what the claim allows there. support:
-    for additive Wishart noise, the smallest eigenvalue of the answer less the exact answer of the table that makes the
+    draws: test draws of either table. proved_level: in the unit of the claim, epsilon at its delta or rho (0 at the
+    least). proved_delta: delta at epsilon 0 that is proved; allowed_delta: what the claim allows there. support: for
+    additive Wishart noise, the smallest eigenvalue of the answer less the exact answer of the table that makes the
     other impossible.
     """
 
@@ -130,9 +130,9 @@ class Audit:
     draws: int
     for_level: RegionTest
     for_delta: RegionTest
-    proved: float
-    difference: float
-    permitted: float
+    proved_level: float
+    proved_delta: float
+    allowed_delta: float
     histogram: Histogram
     support: Histogram | None
     impossible: tuple[int, int] | None
@@ -141,7 +141,7 @@ class Audit:
     @property
     def refutes_claim(self) -> bool:
         """Whether the claim is refuted, up to an error probability of ``settings.error``."""
-        return self.proved > level_of(self.claim) or self.difference > self.permitted
+        return self.proved_level > level_of(self.claim) or self.proved_delta > self.allowed_delta
 
     @property
     def sentence(self) -> str:
@@ -149,17 +149,17 @@ class Audit:
         sure = f"{100 * (1 - self.settings.error):.4g}\u00a0% confidence"
         name = "rho" if isinstance(self.claim, ZCDP) else "epsilon"
         at = f" at delta = {self.claim.delta:g}" if isinstance(self.claim, ApproxDP) else ""
-        if self.proved > level_of(self.claim):
-            return f"Caught: {name} is at least {self.proved:.3g}{at}, and {self.claim} was claimed ({sure})."
+        if self.proved_level > level_of(self.claim):
+            return f"Caught: {name} is at least {self.proved_level:.3g}{at}, and {self.claim} was claimed ({sure})."
         if self.refutes_claim:
             return (
-                f"Caught: delta at epsilon 0 is at least {self.difference:.3g}, and {self.claim} allows "
-                f"{self.permitted:.3g} there ({sure})."
+                f"Caught: delta at epsilon 0 is at least {self.proved_delta:.3g}, and {self.claim} allows "
+                f"{self.allowed_delta:.3g} there ({sure})."
             )
         can = detection_limit(self.claim, self.draws)
         small = f"noise {can.factor:.2f} times too small" if math.isfinite(can.factor) else "no noise that is too small"
         return (
-            f"Not caught: {name} is at least {self.proved:.3g}{at}, which {self.claim} allows ({sure}). "
+            f"Not caught: {name} is at least {self.proved_level:.3g}{at}, which {self.claim} allows ({sure}). "
             f"This many draws see {small} at best; passing is no proof."
         )
 
@@ -218,9 +218,9 @@ def _judge(
         len(test[0]),
         for_level=tests[0],
         for_delta=tests[1],
-        proved=max(0.0, float(level_low(claim, tests[0].p_low, tests[0].q_high))),
-        difference=max(0.0, tests[1].p_low - tests[1].q_high),
-        permitted=allowed_difference(claim),
+        proved_level=max(0.0, float(level_low(claim, tests[0].p_low, tests[0].q_high))),
+        proved_delta=max(0.0, tests[1].p_low - tests[1].q_high),
+        allowed_delta=allowed_difference(claim),
         histogram=_histogram(regions[0].statistic.label, [regions[0].statistic.of(t) for t in test], regions[0]),
         support=support,
         impossible=impossible,

@@ -74,7 +74,7 @@ def n_eff(moments: UnbiasedMoments, matrices: Matrices) -> float:
     variances = np.diag(matrices.regular)
     if moments.d == 1:
         noise = matrices.noise_std[0, 0] / variances[0]
-        return float(1 / (1 / moments.rows + noise * noise / 2))
+        return float(1 / (1 / moments.n_rows + noise * noise / 2))
     r, spread = matrices.correlation, np.sqrt(variances) / moments.scale
     noise, sampling = (v[np.triu_indices(moments.d, 1)] for v in entries.correlation_variances(moments, r, spread))
     own = (1 - r * r)[np.triu_indices(moments.d, 1)]
@@ -86,9 +86,9 @@ def n_eff(moments: UnbiasedMoments, matrices: Matrices) -> float:
 def _rows(total: NoisySum, moments: UnbiasedMoments, matrices: Matrices) -> Iterable[Sequence[object]]:
     noisy_moment = moments.noisy_moment
     std = 0.0 if noisy_moment.count is None else count_std(total)
-    share = moments.rows / noisy_moment.rows
-    yield "rows", _number(noisy_moment.rows), _number(std)
-    yield "independent", _number(moments.rows), _number(std * share)
+    share = moments.n_rows / noisy_moment.n_rows
+    yield "rows", _number(noisy_moment.n_rows), _number(std)
+    yield "independent", _number(moments.n_rows), _number(std * share)
     yield "n_eff", _number(n_eff(moments, matrices)), _number(0.0)
 
 
@@ -96,9 +96,9 @@ def _of_classes(total: NoisySum, moments: UnbiasedMoments) -> dict[str, bytes]:
     """Return counts and means of the classes; a class with too few rows for its noise has no mean."""
     whole, names = read_sum(total, "classes"), cells(total.facts.classes)
     classes = classes_of(whole, moments.d)
-    std = math.sqrt(classes.of_count + max(classes.shared, 0.0)) * whole.rows
+    std = math.sqrt(classes.of_count + max(classes.shared, 0.0)) * whole.n_rows
     counts = (
-        [name, _number(share * whole.rows), _number(std)] for name, share in zip(names, classes.shares, strict=True)
+        [name, _number(share * whole.n_rows), _number(std)] for name, share in zip(names, classes.shares, strict=True)
     )
     files = {"extras/class_counts.csv": _lines(("class", "rows", "noise_std"), counts)}
     if whole.flags is None:

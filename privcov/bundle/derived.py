@@ -85,11 +85,11 @@ def noisy_of(total: NoisySum) -> tuple[NoisyMoment, MeasuredMoment]:
         row_bound=facts.row_bound,
         scale=np.asarray(facts.scale),
         origin=np.asarray(facts.origin),
-        rows=noisy_moment.rows,
+        n_rows=noisy_moment.n_rows,
         entry_std=distribution.off_diagonal_std,
         diagonal_std=distribution.diagonal_std_or_stds if noisy_moment.flags is None else distribution.diagonal_std,
         flags=noisy_moment.flags,
-        two=find_binary_columns(facts.kinds, facts.units, facts.missing),
+        binary=find_binary_columns(facts.kinds, facts.units, facts.missing),
     )
 
 
@@ -107,7 +107,7 @@ def statement_of(bundle_inputs: Inputs, noisy_moment: NoisyMoment) -> Statement:
         SimpleNamespace(
             events=bundle_inputs.measurement.events,
             guarantee=bundle_inputs.requested,
-            given=bundle_inputs.stated_guarantee,
+            actual_guarantee=bundle_inputs.stated_guarantee,
             is_sound=True,
             neighbours=facts.neighbours,
             n=facts.n,

@@ -80,7 +80,7 @@ class OpenedBundle:
 
     def __repr__(self) -> str:
         facts = self.measurement.facts
-        rows = facts.n if facts.n is not None else noisy_of(self.measurement)[0].rows
+        rows = facts.n if facts.n is not None else noisy_of(self.measurement)[0].n_rows
         return (
             f"Bundle of {self.entry['name']!r}: {facts.d} columns, {'' if facts.n else 'about '}{rows:,.0f} "
             f"{facts.neighbours.count_unit}\n"
@@ -220,7 +220,7 @@ def bundle_of(stored_release: StoredRelease, entry: dict, declaration: dict | No
     release = stored_release.release
     if declaration is None or not _of_release(declaration, stored_release.measurement, entry["name"]):
         declaration = declared_facts(stored_release.measurement)
-    stated_guarantee = release.given
+    stated_guarantee = release.actual_guarantee
     assert stated_guarantee is not None  # a stored sum has a guarantee
     bundle_inputs = Inputs(stored_release.measurement, as_stated(stated_guarantee), recorded(entry), declaration)
     if statement_of(bundle_inputs, stored_release.noisy_moment).lines != release.statement.lines:

@@ -126,7 +126,7 @@ def of_release(
     return build(
         title or f"{card.label} on {data.name}",
         data.provenance.capitalize(),
-        f"{data.n:,} rows, {data.d} columns; {rel.given or 'nothing measured'}",
+        f"{data.n:,} rows, {data.d} columns; {rel.actual_guarantee or 'nothing measured'}",
         *parts,
         script=script,
         address=address,

@@ -93,7 +93,10 @@ def of_release(rel: Release, data: Dataset, seed: str = "", *, correlations: boo
         f"The released {rel.target} is {percent(wrong)} off the {against}.",
         _advised(rel, data, wrong, correlations),
         risk_of(rel),
-        [("Method", METHODS.get(rel.method).label), *assumptions_of(data, rel.given or "nothing measured", seed)],
+        [
+            ("Method", METHODS.get(rel.method).label),
+            *assumptions_of(data, rel.actual_guarantee or "nothing measured", seed),
+        ],
         heatmap(matrix, data.columns, limit, LIGHT, what=f"released {rel.target}"),
         f"Released {rel.target}: orange is {plain(-limit)} or less, teal {plain(limit)} or more; first column on top "
         "and left. The error is the Frobenius norm of the difference, divided by the norm of the "

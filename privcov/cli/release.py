@@ -67,7 +67,7 @@ def _release(options: argparse.Namespace) -> None:
     ):
         if ledger.account(name).affords(guarantee):  # else nothing can be spent, and release_private says so
             check.stop_if_unreadable(declaration, options.data, options.accept_unreadable)
-        private = declaration.on_files(options.data, bar)
+        private = declaration.dataset_from_files(options.data, bar)
         key = options.method or default_request(private.facts, guarantee).method.card.key
         searched = {"row_bound_search": "auto"} if declaration.row_bound_search and key == DEFAULT_METHODS[0] else {}
         release = privcov.release_private(

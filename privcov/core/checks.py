@@ -21,7 +21,7 @@ _ELSEWHERE = dict.fromkeys(("guarantee", "epsilon", "rho", "delta"), _WRITTEN) |
     "alpha": "The level is 1 - alpha.",
     "level": "The level of all intervals is that of privcov.answers(x, level=0.95).",
     "seed": "The noise of simulated and public rows has random_state=.",
-    "declaration": "A saved declaration opens as privcov.Declaration.from_json(text).on_files(path).",
+    "declaration": "A saved declaration opens as privcov.Declaration.from_json(text).dataset_from_files(path).",
     "person": "Persons with several rows are protected by PrivateDataset.from_rows.",
 }
 

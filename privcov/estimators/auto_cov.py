@@ -64,7 +64,7 @@ POPULATION, SAMPLE = "population", "sample"
     missing_cells=True,
     order=10,
     version=8,
-    for_private={"row_bound_search": "off"},
+    private_defaults={"row_bound_search": "off"},
     summary="The least noisy of the shapes here for many columns (Gaussian with accurate variances; under pure DP the "
     "difference of two Wishart matrices), then a mixture of estimates that know the noise: equal correlations, bands, "
     "a tree, factors, each pair alone and others, weighted by their risk; zero where no signal shows.",
@@ -159,7 +159,7 @@ def search_note(noisy_moment: NoisyMoment) -> tuple[str, ...]:
     persons = ", by the weight of their persons" if search.steps > 1 else ""
     return (
         f"Row bound search: shortened the row bound from {before:.4g} to {noisy_moment.row_bound:.4g}; by its noisy "
-        f"counts {search.longer(noisy_moment.rows)} are longer{persons}.",
+        f"counts {search.longer(noisy_moment.n_rows)} are longer{persons}.",
     )
 
 
@@ -286,7 +286,7 @@ def mixture_of(noisy_moment: NoisyMoment, structure: str, target: str) -> Mixtur
     if structure == OFF or noisy_moment.distribution.dimension < FEWEST or noisy_moment.flags is not None:
         return None
     centred_block = centred(noisy_moment)
-    rows = noisy_moment.rows if target == POPULATION else None
+    rows = noisy_moment.n_rows if target == POPULATION else None
     return mix(centred_block.covariance, centred_block.noise, rows) if centred_block.noise.std > 0 else None
 
 

@@ -110,7 +110,7 @@ class AutoPrecision(Glasso):
         Nothing: it uses only a noisy matrix.
         """
         law = law_of(noisy_moment, relative_count_std(noisy_moment))
-        rows = noisy_moment.rows / inputs.facts.rows_per_person
+        rows = noisy_moment.n_rows / inputs.facts.rows_per_person
         mean, covariance = moments_of(noisy_moment, law, rows)
         return edge_test(covariance, np.zeros(inputs.d) if mean is None else mean, rows, law)
 

@@ -44,10 +44,10 @@ class MethodCard:
     rows, else "local". version: rises whenever its numbers change.
 
     calibrations: name and meaning. Other than "sound" they reproduce a paper, and the release then states the actual
-    guarantee with the claimed one. tunings: which of "fixed" and "released" it offers, its default first.
-    relations: keys of the neighbouring relations that it is calibrated for. centres: of
-    `measurements.moment.ALL_CENTRES`. for_private: defaults of its settings on private rows. missing_cells: whether it
-    takes a measurement with flags of missing cells, whose noise differs from entry to entry.
+    guarantee with the claimed one. tunings: which of "fixed" and "released" it offers, its default first. relations:
+    keys of the neighbouring relations that it is calibrated for. centres: of `measurements.moment.ALL_CENTRES`.
+    private_defaults: defaults of its settings on private rows. missing_cells: whether it takes a measurement with flags
+    of missing cells, whose noise differs from entry to entry.
     """
 
     key: str
@@ -68,7 +68,7 @@ class MethodCard:
     tunings: tuple[str, ...] = ("released",)
     relations: tuple[str, ...] = ("replace-one",)
     centres: tuple[str, ...] = CENTRES
-    for_private: Mapping[str, object] = field(default_factory=dict)
+    private_defaults: Mapping[str, object] = field(default_factory=dict)
     missing_cells: bool = False
     version: int = 1
     order: int = 50

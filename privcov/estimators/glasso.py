@@ -140,7 +140,7 @@ class Glasso(MechanismMethod):
         if self.lambda_rule == "fission":
             halves = fission_halves(noisy_moment, inputs.rng)
             scores = fission_scores(halves, lambda t: solve(self._for_lasso(t)), FISSION_SPLITS)
-        positions = choices(path, s, noisy_moment.distribution.off_diagonal_std, noisy_moment.rows, scores=scores)
+        positions = choices(path, s, noisy_moment.distribution.off_diagonal_std, noisy_moment.n_rows, scores=scores)
         return self.lambda_rule, positions[self.lambda_rule]
 
     def _repaired(self, noisy_moment: NoisyMoment) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:

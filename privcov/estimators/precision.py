@@ -24,7 +24,7 @@ def fission_halves(noisy_moment: NoisyMoment, rng: np.random.Generator) -> Calla
     Gaussian rows with the released covariance.
     """
     sampling = sampling_noise(
-        target(noisy_moment.matrix, noisy_moment.centre, noisy_moment.distribution.n_anchors), noisy_moment.rows
+        target(noisy_moment.matrix, noisy_moment.centre, noisy_moment.distribution.n_anchors), noisy_moment.n_rows
     )
     # Streams of their own, so that without noise the splits are the same whatever shape the noise would have had.
     first, second = rng.spawn(2)

@@ -122,7 +122,7 @@ class Thresholding(OneMeasurement):
     ) -> tuple[np.ndarray, tuple[str, ...]]:
         """Cut every entry, the diagonal too, with one threshold; return the matrix and notes."""
         sigma = 0.0 if isinstance(inputs.guarantee, NoPrivacy) else self.printed_std(inputs)
-        cut = papers_threshold(constant, sigma, len(noisy), noisy_moment.rows)
+        cut = papers_threshold(constant, sigma, len(noisy), noisy_moment.n_rows)
         thresholded = np.where(np.abs(noisy) > cut, noisy, 0.0)
         notes = (f"Threshold as printed, on every entry: {cut:.4g} R^2. The rule parameter is not used.",)
         # |u_i u_j| <= 1/2 and u_i^2 <= 1 in the unit ball.
@@ -196,11 +196,11 @@ def cut_by_rule(
     noise = off_diagonal_variance(whole, noisy_moment)
     d = len(noisy)
     if rule == "paper":
-        cut = papers_threshold(constant, np.sqrt(noise), d, noisy_moment.rows)
+        cut = papers_threshold(constant, np.sqrt(noise), d, noisy_moment.n_rows)
         thresholded = cutting.cut_off_diagonal(noisy, cut)
         how = f"threshold {np.median(cut):.4g} R^2"
     else:
-        variance = cutting.entry_variance(noisy, noise, noisy_moment.rows)
+        variance = cutting.entry_variance(noisy, noise, noisy_moment.n_rows)
         if rule == "hard-universal":
             choice = cutting.Cut("hard", cutting.universal_level(d))
         else:

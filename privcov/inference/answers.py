@@ -129,7 +129,7 @@ class ReleaseAnswers:
     @property
     def rows(self) -> float:
         """Number of independent rows, or persons, behind the sampling error; noisy where it is not public."""
-        return self._moments.rows
+        return self._moments.n_rows
 
     def __repr__(self) -> str:
         return f"ReleaseAnswers({len(self.columns)} columns, about {self.rows:,.0f} rows, level {self.level:g})"

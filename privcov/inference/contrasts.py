@@ -96,7 +96,7 @@ def within_of(moments: UnbiasedMoments, whole: NoisyMoment) -> tuple[Classes, np
     means, shares = classes.means[:, usable], classes.shares[usable]
     within = square * whole.matrix[:d, :d] - (means * shares) @ means.T
     within = within + classes.of_sum * float(np.sum(1 / shares)) * np.eye(d)
-    return classes, within * (moments.rows / max(moments.rows - int(usable.sum()), 1.0))
+    return classes, within * (moments.n_rows / max(moments.n_rows - int(usable.sum()), 1.0))
 
 
 def contrast(moments: UnbiasedMoments, whole: NoisyMoment, a: int, b: int, level: float) -> Intervals:
@@ -116,8 +116,8 @@ def contrast(moments: UnbiasedMoments, whole: NoisyMoment, a: int, b: int, level
             own = np.where(
                 moments.span > 0, np.maximum((means[:, c] - low) * (low + moments.span - means[:, c]), 0.0), own
             )
-            own = own + 3 * moments.span**2 / (moments.rows * p)  # three more rows with the rarer value
-        sampling += own / (moments.rows * p)
+            own = own + 3 * moments.span**2 / (moments.n_rows * p)  # three more rows with the rarer value
+        sampling += own / (moments.n_rows * p)
     spread = np.maximum(spread + shared * (means[:, a] / safe[a] - means[:, b] / safe[b]) ** 2, 0.0)
     half = moments.z(level, spread, sampling, moments.law.excess_kurtosis(1.0, 0.0)) * np.sqrt(spread + sampling)
     step = means[:, a] - means[:, b]
@@ -138,7 +138,7 @@ def group_mean_intervals(moments: UnbiasedMoments, by: int, level: float) -> lis
         none = np.full(d, np.nan)
         return [Intervals(none, none, none, np.full(d, NO_MEAN))] * 3
     assert moments.binary is not None, "checked by the caller"
-    m, n, law = moments.mean, moments.rows, moments.law
+    m, n, law = moments.mean, moments.n_rows, moments.law
     a, h, mx = float(moments.binary.low[by]), float(moments.span[by]), float(m[by])
     p, v = (mx - a) / h, np.maximum(np.diag(moments.covariance), 0.0)
     s = moments.covariance[:, by] * (n - 1) / n

@@ -67,10 +67,13 @@ def means(moments: UnbiasedMoments, level: float) -> Intervals:
         return Intervals(none, none, none, np.full(d, NO_MEAN))
     variances = np.maximum(np.nan_to_num(np.diag(moments.covariance)), 0.0)
     if moments.available is None:
-        noise, rows = np.full(d, law.mean_variance), np.full(d, moments.rows)
+        noise, rows = np.full(d, law.mean_variance), np.full(d, moments.n_rows)
         noise = noise + law.count_variance * moments.mean**2
     else:
-        noise, rows = moments.available.mean_std**2, moments.rows * np.maximum(np.diag(moments.available.shares), 1e-9)
+        noise, rows = (
+            moments.available.mean_std**2,
+            moments.n_rows * np.maximum(np.diag(moments.available.shares), 1e-9),
+        )
     z = moments.z(level, noise, variances / rows, law.excess_kurtosis(1.0, 0.0))
     half = z * np.sqrt(noise + variances / rows)
     estimate, low, high = moments.mean, moments.mean - half, moments.mean + half
@@ -87,7 +90,7 @@ def means(moments: UnbiasedMoments, level: float) -> Intervals:
 def variances(moments: UnbiasedMoments, level: float, kurtosis: float) -> Intervals:
     """Return the interval of every variance, in working units."""
     diagonal, two, largest = np.diag(moments.covariance), moments.span > 0, moments.span**2 / 4
-    noise, rows = np.diag(_entry_noise(moments)), moments.rows * np.diag(_shares(moments))
+    noise, rows = np.diag(_entry_noise(moments)), moments.n_rows * np.diag(_shares(moments))
     # The sampling variance of a variance v is linear v + quadratic v^2: see the docstring of the module.
     linear = np.where(moments.shortened, moments.max_square_deviation, moments.span**2) / rows
     quadratic = np.where(moments.shortened, 0.0, np.where(two, -4.0, 2 + 3 * kurtosis)) / rows
@@ -151,7 +154,7 @@ def covariances(moments: UnbiasedMoments, level: float, kurtosis: float) -> Inte
     """Return the interval of every covariance, in working units."""
     covariance, noise = moments.covariance, _entry_noise(moments)
     on = np.maximum(np.nan_to_num(np.diag(covariance)), 0.0)
-    sampling = _covariance_sampling(moments, on, covariance, kurtosis) / (moments.rows * _shares(moments))
+    sampling = _covariance_sampling(moments, on, covariance, kurtosis) / (moments.n_rows * _shares(moments))
     half = moments.z(level, noise, sampling, moments.law.excess_kurtosis(1.0, 0.0)) * np.sqrt(noise + sampling)
     low, high = covariance - half, covariance + half
     if (same := moments.same_column).any() and moments.mean is not None:
@@ -198,7 +201,7 @@ def _no_correlation_p_value(
 
     product: (1 + k) c_ii c_jj. noise: N(A_0), of which a single entry's draw has the exact law of one number.
     """
-    rows = moments.rows * _shares(moments)
+    rows = moments.n_rows * _shares(moments)
     sampling = np.where(_either_short(moments), _product_bound(moments, diagonal), product + _few(moments)) / rows
     one = _one_entry(moments)
     return tail(np.nan_to_num(moments.covariance), noise - one + sampling, one, _shape(moments))
@@ -272,7 +275,7 @@ def _correlation_sampling(moments: UnbiasedMoments, plain: np.ndarray) -> Callab
     t = np.divide(moments.square_slope, np.sqrt(v), out=np.zeros(moments.d), where=two & (v > 0))
     first, second, square = two[:, None], two[None, :], (t * t)[:, None] + np.zeros((moments.d, moments.d))
     few = np.divide(_few(moments), np.outer(v, v), out=np.zeros((moments.d, moments.d)), where=np.outer(v, v) > 0)
-    pairs = moments.rows * _shares(moments)
+    pairs = moments.n_rows * _shares(moments)
 
     safe = np.where(v > 0, v, 1.0)
     fourth = np.sqrt(np.where(moments.shortened, moments.max_square_deviation / safe, 3 * np.diag(plain)))
@@ -296,7 +299,7 @@ def _moment_variance(
     moments: UnbiasedMoments, r: np.ndarray, m22: np.ndarray, m31: np.ndarray, m40: np.ndarray
 ) -> np.ndarray:
     """Return the sampling variance of every correlation r, from the fourth moments E x^2 y^2, E x^3 y and E x^4."""
-    pairs = moments.rows * _shares(moments)
+    pairs = moments.n_rows * _shares(moments)
     each = np.diag(pairs)[:, None]
     part = r * r / 4 * (m40 - 1) / each - r * (m31 - r) / each
     return (m22 - r * r) / pairs + part + part.T + r * r / 2 * (m22 - 1) * pairs / (each * each.T)
@@ -307,7 +310,7 @@ def sampling_norm(moments: UnbiasedMoments) -> float:
     covariance, on = moments.covariance, np.maximum(np.diag(moments.covariance), 0.0)
     entries = _covariance_sampling(moments, on, covariance, 0.0)
     np.fill_diagonal(entries, np.where(moments.span > 0, np.maximum(on * moments.span**2 - 4 * on**2, 0.0), 2 * on**2))
-    return math.sqrt(float(entries.sum()) / moments.rows)
+    return math.sqrt(float(entries.sum()) / moments.n_rows)
 
 
 def _few(moments: UnbiasedMoments) -> np.ndarray:
@@ -318,7 +321,7 @@ def _few(moments: UnbiasedMoments) -> np.ndarray:
     two, std = moments.span > 0, np.sqrt(np.maximum(np.nan_to_num(np.diag(moments.covariance)), 0.0))
     size = np.where(two, moments.span, std)
     either = two[:, None] | two[None, :]
-    return np.where(either, 3 * np.outer(size, size) ** 2, 0.0) / (moments.rows * _shares(moments))
+    return np.where(either, 3 * np.outer(size, size) ** 2, 0.0) / (moments.n_rows * _shares(moments))
 
 
 def _shares(moments: UnbiasedMoments) -> np.ndarray:

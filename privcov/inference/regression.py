@@ -109,7 +109,7 @@ def _part(moments: UnbiasedMoments, columns: list[int]) -> _Part:
     at = np.array(columns)
     law, mean = moments.law.restricted_to(at), moments.centre[at]
     square = law.entry_variance + law.mean_variance**2 + law.mean_variance * float(mean @ mean) / len(at)
-    return _Part(law, mean, moments.covariance[np.ix_(at, at)], moments.rows, square)
+    return _Part(law, mean, moments.covariance[np.ix_(at, at)], moments.n_rows, square)
 
 
 def _mixed(v: np.ndarray, e: np.ndarray) -> np.ndarray:
@@ -156,7 +156,7 @@ def regress(
     By the inversion of a test, as Anderson and Rubin (1949) do for a set; derived in the docstring of the module.
     """
     points = np.zeros((0, len(on))) if at is None else at
-    part, k, n = _part(moments, [target, *on]), len(on), moments.rows
+    part, k, n = _part(moments, [target, *on]), len(on), moments.n_rows
     c = part.covariance
     penalised = c.copy()
     penalised[1:, 1:] += ridge * np.eye(k)
@@ -469,7 +469,7 @@ def edges(moments: UnbiasedMoments, exact: Intervals, kurtosis: float = 0.0) -> 
     if moments.for_shape(kurtosis).span.any() or moments.is_redundant_level.any():
         return exact
     shape = (moments.d, moments.d)
-    tested = edge_test(moments.covariance, moments.centre, moments.rows, moments.law, kurtosis)
+    tested = edge_test(moments.covariance, moments.centre, moments.n_rows, moments.law, kurtosis)
     none = np.full(shape, np.nan)
     p = none if tested is None else tested.p_value
     if exact.identified[np.triu_indices(moments.d, 1)].all():

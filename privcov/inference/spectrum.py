@@ -56,7 +56,7 @@ def _turns(
         + moments.law.mean_variance**2
         + moments.law.mean_variance * float(moments.centre @ moments.centre) / moments.d
     )
-    f = square + both / moments.rows
+    f = square + both / moments.n_rows
     gap = values[:, None] - values[None, :]
     np.fill_diagonal(gap, np.inf)
     gap = np.where(gap == 0, 1e-300, gap)
@@ -74,7 +74,7 @@ def eigenvalues(moments: UnbiasedMoments, level: float, kurtosis: float = 0.0) -
     for i in np.flatnonzero(steady):
         u = axes[:, i]
         noise = moments.law.form_variance(np.outer(u, u), moments.centre, moments.covariance)
-        half = z * math.sqrt(noise + sampling[i] / moments.rows)
+        half = z * math.sqrt(noise + sampling[i] / moments.n_rows)
         both = values[i], values[i] - bias[i]
         low[i], high[i] = min(both) - half, max(both) + half
     tied = np.array(kurtosis > 0 and moments.d > MAX_TIED and not steady.all())
@@ -84,7 +84,7 @@ def eigenvalues(moments: UnbiasedMoments, level: float, kurtosis: float = 0.0) -
         low[~steady], high[~steady] = values[~steady] - reach, values[~steady] + reach
     low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
     estimate = np.maximum(np.where(steady, values - bias, values), 0.0)
-    few = np.array(moments.rows < FEWEST_ROWS * moments.d)
+    few = np.array(moments.n_rows < FEWEST_ROWS * moments.d)
     intervals = Intervals(estimate, low, high, reason).without_intervals(few, FEW_ROWS)
     return intervals.without_intervals(np.array(bool(moments.unknown.any())))
 
@@ -102,7 +102,7 @@ def _two_valued(moments: UnbiasedMoments, u: np.ndarray, kurtosis: float) -> flo
     most = max(middle - ends[0], ends[1] - middle, 0.0) ** 2
     variance = max(float(u[two] @ c[np.ix_(two, two)] @ u[two]), 0.0)
     # Up to three more rows may have the rarer value; l (M^2 - l) is largest at M^2 / 2.
-    bounded = min(max(most / 2, variance), variance + 3 * most / moments.rows, most)
+    bounded = min(max(most / 2, variance), variance + 3 * most / moments.n_rows, most)
     free = max(float(u[~two] @ c[np.ix_(~two, ~two)] @ u[~two]), 0.0)
     std = math.sqrt(bounded * (most - bounded)) + 2 * math.sqrt(most * free) + math.sqrt(2 + 3 * kurtosis) * free
     return std * std
@@ -113,7 +113,7 @@ def _spectral_reach(moments: UnbiasedMoments, level: float, kurtosis: float) -> 
     rng, d, r2 = np.random.default_rng(0), moments.d, moments.noisy_moment.row_bound**2
     values, axes = np.linalg.eigh(moments.covariance)
     root = (axes * np.sqrt(np.maximum(values, 0.0))) @ axes.T
-    elliptical = 0.0 if moments.span.any() else 1 / moments.rows
+    elliptical = 0.0 if moments.span.any() else 1 / moments.n_rows
     ends = []
     for _ in range(_DRAWS):
         noise_draw = moments.noisy_moment.distribution.draw(rng)
@@ -157,12 +157,12 @@ def components(moments: UnbiasedMoments, axes_asked: int, level: float) -> Inter
         u, gap = estimate[:, i], values[i] - values
         gap[i] = np.inf
         g = (axes / gap) @ axes.T
-        sampling = (axes**2 / gap**2) @ positive * positive[i] / moments.rows
+        sampling = (axes**2 / gap**2) @ positive * positive[i] / moments.n_rows
         if moments.span.any():
             fourth = np.array(
                 [_two_valued(moments, v, 0.0) + max(v @ moments.covariance @ v, 0.0) ** 2 for v in (u, *g)]
             )
-            sampling = np.sqrt(fourth[0] * fourth[1:]) / moments.rows
+            sampling = np.sqrt(fourth[0] * fourth[1:]) / moments.n_rows
         for a in range(d):
             form = np.outer(g[a], u)
             noise = moments.law.form_variance((form + form.T) / 2, moments.centre, moments.covariance)

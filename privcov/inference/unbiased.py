@@ -90,7 +90,7 @@ class Intervals:
 class UnbiasedMoments:
     """The unbiased mean and covariance of one release, in working units, and the law of their noise.
 
-    mean: None where it was not measured. covariance: unbiased; it may have negative eigenvalues. rows: number of
+    mean: None where it was not measured. covariance: unbiased; it may have negative eigenvalues. n_rows: number of
     independent rows, or persons. It sets the sampling error. scale, origin: the public half-ranges and typical values.
     noisy_moment: the noisy moment. available: where missing cells were measured. noisy_sum: the private measurement.
     binary: which columns have two values, as a level of a category has.
@@ -99,7 +99,7 @@ class UnbiasedMoments:
     columns: tuple[str, ...]
     mean: np.ndarray | None
     covariance: np.ndarray
-    rows: float
+    n_rows: float
     law: NoiseLaw
     scale: np.ndarray
     origin: np.ndarray
@@ -127,7 +127,7 @@ class UnbiasedMoments:
         search, search_note = self.noisy_moment.bound_search, ""
         if search is not None and search.halvings:
             weight = ", by the weight of their persons," if search.steps > 1 else ""
-            longer = search.longer(self.noisy_moment.rows)
+            longer = search.longer(self.noisy_moment.n_rows)
             search_note = f" that a search found (by its noisy counts {longer}{weight} are longer, and are shortened)"
         return f"the clipped population: cells within their limits, rows within the row bound{search_note}{gaps}{about}"
 
@@ -163,7 +163,7 @@ class UnbiasedMoments:
     @property
     def shortened(self) -> np.ndarray:
         """Which columns of two values have any value between the two, as in rows that are shortened."""
-        return (self.span > 0) & ~np.asarray(self.binary is None or self.binary.whole)
+        return (self.span > 0) & ~np.asarray(self.binary is None or self.binary.unshortened)
 
     @property
     def exact(self) -> np.ndarray:
@@ -209,7 +209,7 @@ class UnbiasedMoments:
         two &= ~self.is_redundant_level
         between = np.nan_to_num(self.covariance[np.ix_(two, two)]) ** 2 / np.maximum(np.outer(v[two], v[two]), 1e-300)
         related = np.max(between - np.diag(np.diag(between)), initial=0.0) > STRONG**2
-        moments = dataclasses.replace(self, rows=self.rows / (1 + kurtosis))
+        moments = dataclasses.replace(self, n_rows=self.n_rows / (1 + kurtosis))
         if self.binary is None or kurtosis < np.max(own, initial=0.0) or related:
             return moments
         return dataclasses.replace(
@@ -254,7 +254,7 @@ def unbiased_moments(x: Release | Measurement) -> UnbiasedMoments:
     noisy_moment = merge_class_anchors(x.noisy_moment)
     relative = relative_count_std(noisy_moment)
     moments = combine_moments(
-        noisy_moment, relative, noisy_moment.rows, x.columns, np.array(x.scale), np.array(x.origin), None
+        noisy_moment, relative, noisy_moment.n_rows, x.columns, np.array(x.scale), np.array(x.origin), None
     )
     two = find_binary_columns(x.kinds, typed_units(x.kinds).with_row_bound(x.row_bound)) if x.kinds else None
     return dataclasses.replace(moments, binary=two)
@@ -264,7 +264,7 @@ def unbiased_moments_of_sum(total: NoisySum) -> UnbiasedMoments:
     """Return what is known from a private measurement."""
     noisy_moment, facts = read_sum(total, "joint"), total.facts
     relative = 0.0 if noisy_moment.count is None else count_std(total) / noisy_moment.count
-    rows = noisy_moment.rows / facts.rows_per_person
+    rows = noisy_moment.n_rows / facts.rows_per_person
     moments = combine_moments(
         noisy_moment, relative, rows, facts.columns, np.array(facts.scale), np.array(facts.origin), total
     )

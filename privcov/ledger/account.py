@@ -75,8 +75,8 @@ class Account:
     Releases that are reserved, lost or failed count as spent.
 
     limit: None before the owner set one. costs: of all releases that were entered. unit: who is protected by all of
-    them, and whether n is public; "" before the first release. raised: every limit that allowed more than the one
-    before, with its day and reason.
+    them, and whether n is public; "" before the first release. limit_increases: every limit that allowed more than the
+    one before, with its day and reason.
 
     A release that the limit `affords` keeps all releases of the table together within the limit, also for adaptive
     requests (Rogers, Roth, Ullman and Vadhan 2016 for pure; Feldman and Zrnic 2021 for zCDP).
@@ -86,7 +86,7 @@ class Account:
     limit: Guarantee | None
     costs: tuple[Cost, ...] = ()
     unit: str = ""
-    raised: tuple[str, ...] = ()
+    limit_increases: tuple[str, ...] = ()
 
     @property
     def releases(self) -> int:
@@ -132,7 +132,7 @@ class Account:
             return "No limit is set, so nothing can be released."
         count = {0: "No release", 1: "1 release"}.get(self.releases, f"{self.releases} releases")
         unit = f" Unit: {self.unit}." if self.unit else ""
-        return f"{count} so far; {self.left}.{unit}" + "".join(f" {words}." for words in self.raised)
+        return f"{count} so far; {self.left}.{unit}" + "".join(f" {words}." for words in self.limit_increases)
 
     def other_unit(self, unit: str) -> str:
         """Return in one sentence why a release of this unit cannot be paid from the account, or ""."""

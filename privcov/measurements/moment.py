@@ -109,7 +109,7 @@ class NoisyMoment:
         return tuple(event for event in steps if event is not None)
 
     @property
-    def rows(self) -> float:
+    def n_rows(self) -> float:
         """Number of rows that the matrix was divided by, public or noisy."""
         rows = self.n if self.count is None else self.count
         assert rows is not None, "one of the two is there"
@@ -126,7 +126,7 @@ class NoisyMoment:
         if self.centre != CLASSES:
             return None
         counts = np.maximum(np.diag(self.matrix)[self.distribution.dimension :], 0.0)
-        return self.rows * (counts / counts.sum() if counts.any() else np.full(len(counts), 1 / len(counts)))
+        return self.n_rows * (counts / counts.sum() if counts.any() else np.full(len(counts), 1 / len(counts)))
 
 
 def sensitivity(

@@ -243,6 +243,6 @@ def solve_precision(matrix: np.ndarray, lam: float, *, penalise_diagonal: bool =
 def tested_states(rel: Release) -> np.ndarray:
     """Return the edge test's state of every pair: an edge, no relevant edge, or undecided."""
     moments = unbiased_moments(rel)
-    test = edge_test(moments.covariance, moments.centre, moments.rows, moments.law)
+    test = edge_test(moments.covariance, moments.centre, moments.n_rows, moments.law)
     none = np.zeros((moments.d, moments.d), dtype=np.int8)
     return none if test is None else test.states(float(rel.parameters["rate"]))

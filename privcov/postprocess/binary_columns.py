@@ -24,15 +24,15 @@ class BinaryColumns:
     """Which columns have two values, in working units.
 
     low, span: the lower value, and the distance to the higher one; 0 for other columns. blocks: their positions, those
-    of one category together. whole: which columns still have these two values and no others, unlike shortened rows.
-    names: the declared column of each block. exact: which columns have no cell between the two values, where a missing
-    cell lies that counts as a typical value.
+    of one category together. unshortened: which columns still have these two values and no others, unlike shortened
+    rows. names: the declared column of each block. exact: which columns have no cell between the two values, where a
+    missing cell lies that counts as a typical value.
     """
 
     low: np.ndarray
     span: np.ndarray
     blocks: tuple[tuple[int, ...], ...]
-    whole: np.ndarray | bool = True
+    unshortened: np.ndarray | bool = True
     names: tuple[str, ...] = ()
     exact: np.ndarray | bool = False
 

@@ -27,21 +27,21 @@ class MeasuredMoment:
     """The noisy measurement and the public facts about it.
 
     matrix: noisy moment in unit-ball units (rows divided by R), p x p, p = d + 1, the mean last.
-    row_bound: R, in working units, which are (data - origin) / scale. rows: public or noisy. entry_std, diagonal_std:
+    row_bound: R, in working units, which are (data - origin) / scale. n_rows: public or noisy. entry_std, diagonal_std:
     standard deviation of the noise on an entry off the diagonal, also of the extra row, and on a diagonal entry (on
     each, where they differ), in the unit of ``matrix``. flags: the positions of the flags of missing cells in
-    ``matrix``, whose p is then larger by the number of flags; None without flags. two: the columns of two values.
+    ``matrix``, whose p is then larger by the number of flags; None without flags. binary: the columns of two values.
     """
 
     matrix: np.ndarray
     row_bound: float
     scale: np.ndarray
     origin: np.ndarray
-    rows: float
+    n_rows: float
     entry_std: float
     diagonal_std: float | np.ndarray
     flags: Flags | None = None
-    two: BinaryColumns | None = None
+    binary: BinaryColumns | None = None
 
     @property
     def d(self) -> int:
@@ -101,8 +101,8 @@ def derive(noisy: MeasuredMoment) -> Matrices:
         accurate = np.full(noisy.d, some)
     if accurate.any():
         repaired = _with_diagonal(repaired, np.where(accurate, np.diag(raw), np.diag(repaired)), np.diag(std))
-    bounded_mean = within_values(np.where(np.diag(usable), mean, np.nan), noisy.two)
-    repaired = with_identities(repaired, bounded_mean, noisy.two)
+    bounded_mean = within_values(np.where(np.diag(usable), mean, np.nan), noisy.binary)
+    repaired = with_identities(repaired, bounded_mean, noisy.binary)
     units = noisy.scale[:, None] * noisy.scale[None, :]
 
     least = float(np.diag(std).max())

@@ -258,7 +258,7 @@ def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> t
         text = ledger.stored(entry.token)
         if not text or (noisy := read_measurement(text)).facts.n is not None:
             continue
-        count = read_sum(noisy, "joint").rows
+        count = read_sum(noisy, "joint").n_rows
         if count > 3 * count_std(noisy):  # a smaller count may be noise, and would refuse useful releases
             return count, f"the noisy count of release {entry.number}"
     return (MAX_FILE_ROWS if private.files is not None else MAX_ROWS), "the most a table may have"

@@ -153,7 +153,7 @@ def private_request(
             f"{card.label} expects the same noise in every entry, which missing='pairs' does not give. Use one of "
             f"{takes}, or declare missing='typical'."
         )
-    own = {**card.for_private, **own}
+    own = {**card.private_defaults, **own}
     tuning = tuning if tuning in card.tunings else card.tunings[0]  # one that the method ignores is no other request
     return PrivateRequest(build_method(key, own), _input(card, facts, guarantee, centre, tuning))
 
@@ -238,4 +238,4 @@ def _example(card: MethodCard) -> PrivateRequest:
     kind = card.guarantees[0].kind
     guarantee = PureDP(1.0) if kind == "pure" else ApproxDP(1.0, 1e-6) if kind == "approx" else ZCDP(1.0)
     facts = PrivateDataset.from_rows([[0.0, 0.0]], row_bound=1.0).facts
-    return PrivateRequest(build_method(card.key, dict(card.for_private)), _input(card, facts, guarantee))
+    return PrivateRequest(build_method(card.key, dict(card.private_defaults)), _input(card, facts, guarantee))

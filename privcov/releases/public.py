@@ -91,7 +91,7 @@ def release(
     Guarantee
     ---------
     With the calibration "sound" the noise gives the guarantee asked for under the
-    neighbouring relation. `Release.given` is what any other release gives.
+    neighbouring relation. `Release.actual_guarantee` is what any other release gives.
 
     Spends
     ------

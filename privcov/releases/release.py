@@ -155,7 +155,7 @@ class Release:
     >>> import privcov
     >>> ds = privcov.source("ar1-covariance", n=5000, d=2, random_state=0)
     >>> rel = privcov.release(ds, privcov.ZCDP(rho=0.1), "auto-cov", random_state=1)
-    >>> rel.target, str(rel.given), f"{rel.attacker_success:.2f}"
+    >>> rel.target, str(rel.actual_guarantee), f"{rel.attacker_success:.2f}"
     ('covariance', '0.1-zCDP', '0.59')
     >>> privcov.Release.from_json(rel.to_json()).to_json() == rel.to_json()
     True
@@ -188,9 +188,9 @@ class Release:
     kinds: Kinds = ()
 
     def __post_init__(self) -> None:
-        if self.is_sound and not accounting.covers(self.guarantee, self.given):
+        if self.is_sound and not accounting.covers(self.guarantee, self.actual_guarantee):
             raise RuntimeError(
-                f"{self.method} spent {self.given}, more than the {self.guarantee} that was asked for: "
+                f"{self.method} spent {self.actual_guarantee}, more than the {self.guarantee} that was asked for: "
                 "a defect of the method, and no release was made."
             )
         noisy = None if isinstance(self.guarantee, NoPrivacy) else self.noisy_moment
@@ -233,7 +233,7 @@ class Release:
         return self.parameters["calibration"] == "sound"
 
     @property
-    def given(self) -> Guarantee | None:
+    def actual_guarantee(self) -> Guarantee | None:
         """The guarantee that the events give together; None where nothing was measured."""
         if self.is_sound:
             return accounting.compose(self.events, self.guarantee)
@@ -242,7 +242,7 @@ class Release:
     @property
     def claim_is_false(self) -> bool:
         """True when the guarantee asked for is not given: a false published claim."""
-        return not accounting.covers(self.guarantee, self.given)
+        return not accounting.covers(self.guarantee, self.actual_guarantee)
 
     @property
     def trade_off(self) -> Guarantee | GaussianDP | None:
@@ -649,7 +649,7 @@ def _share_words(event: Event) -> str:
 
 def _verdict(rel: Release) -> str:
     if rel.is_sound:
-        return f"{rel.given}; asked for {rel.guarantee}"
-    if accounting.covers(rel.guarantee, rel.given):
-        return f"{rel.given} as published; the claim was {rel.guarantee}"
-    return f"only {rel.given} as published; the claim of {rel.guarantee} is false"
+        return f"{rel.actual_guarantee}; asked for {rel.guarantee}"
+    if accounting.covers(rel.guarantee, rel.actual_guarantee):
+        return f"{rel.actual_guarantee} as published; the claim was {rel.guarantee}"
+    return f"only {rel.actual_guarantee} as published; the claim of {rel.guarantee} is false"

@@ -221,11 +221,11 @@ class ExampleRows:
             row_bound=self.row_bound,
             scale=ones,
             origin=0 * ones,
-            rows=self.n,
+            n_rows=self.n,
             entry_std=std,
             diagonal_std=diagonal,
             flags=flags,
-            two=find_binary_columns(facts.kinds, facts.units, facts.missing),
+            binary=find_binary_columns(facts.kinds, facts.units, facts.missing),
         )
 
     @functools.cached_property

@@ -40,8 +40,8 @@ class Preview:
     table: the invented or public rows that stand in for the private ones. noise: standard deviation of the privacy
     noise on every entry of the covariance, d x d, in working units; NaN where none is released. correlation_std: the
     same on a released correlation of two columns, in the middle; nine in ten pairs have one between correlation_ends.
-    sampling_std: standard deviation of a released correlation near zero because there are only n rows. fade: share of
-    the correlations that is left where missing cells are filled and long rows shortened. visible: the smallest
+    sampling_std: standard deviation of a released correlation near zero because there are only n rows. attenuation:
+    share of the correlations that is left where missing cells are filled and long rows shortened. visible: the smallest
     correlation of a middle pair that is seen with a probability of 80 %, seen: beyond the largest standardised error of
     any pair in 19 of 20 tables without correlations; above 1: none is visible.
 
@@ -57,7 +57,7 @@ class Preview:
     correlation_std: float
     correlation_ends: tuple[float, float]
     sampling_std: float
-    fade: float
+    attenuation: float
     visible: float
     error: float
     correlation_error: float
@@ -77,7 +77,7 @@ class Preview:
         """Return the probability that a pair of columns of this correlation is seen; see ``visible``."""
         there = 1 - self.table.missing if self.table.facts.flagged else 1.0
         return detection_probability(
-            strength * self.fade, self.correlation_std, self.sampling_std, seen_from(self.table.d), there
+            strength * self.attenuation, self.correlation_std, self.sampling_std, seen_from(self.table.d), there
         )
 
 
@@ -145,7 +145,7 @@ def preview(
         correlation_std=noise,
         correlation_ends=(least, most),
         sampling_std=sampling,
-        fade=fade,
+        attenuation=fade,
         visible=(seen_from(table.d) + _Z80) * math.hypot(noise, sampling) / fade if fade > 0 else math.inf,
         error=float(np.mean([error for error, *_ in draws])),
         correlation_error=math.sqrt(float(np.mean([square for _, square, _ in draws]))),
@@ -245,9 +245,9 @@ def _answer_correlations(noisy: MeasuredMoment) -> np.ndarray:
         own = np.broadcast_to(noisy.diagonal_std * r**2, noisy.d)
         accurate = bool(own.max() < noisy.entry_std * r**2)
     variances = np.diag(raw if accurate else covariance)
-    if noisy.two is not None and mean is not None:
-        covariance = with_identities(covariance, within_values(mean, noisy.two), noisy.two)
-        variances = np.where(noisy.two.span > 0, np.diag(covariance), variances)
+    if noisy.binary is not None and mean is not None:
+        covariance = with_identities(covariance, within_values(mean, noisy.binary), noisy.binary)
+        variances = np.where(noisy.binary.span > 0, np.diag(covariance), variances)
     variances = np.maximum(variances, max(float(own.max()), 1e-300))
     correlation = np.clip(covariance / np.sqrt(np.outer(variances, variances)), -1, 1)
     np.fill_diagonal(correlation, 1.0)

@@ -91,13 +91,13 @@ def test_sound_noise_is_not_caught_and_half_of_it_is(rho, d):
     for seed in range(5):
         found = audit(AuditSettings("gaussian-cov:sound:zcdp", d=d, rho=rho, pair=pair, draws=20_000, seed=seed))
         assert not found.refutes_claim
-        assert found.proved <= rho
-        proved.append(found.proved)
+        assert found.proved_level <= rho
+        proved.append(found.proved_level)
     assert max(proved) > 0.03 * rho  # and it is not blind
     draws = 50_000 if rho < 0.1 else 20_000
     assert detection_limit(ZCDP(rho), draws // 2).factor < 2
     broken = audit(AuditSettings("half-noise:gaussian-cov:zcdp", d=d, rho=rho, pair=pair, draws=draws))
-    assert broken.proved > rho
+    assert broken.proved_level > rho
     assert broken.sentence.startswith("Caught: rho is at least")
 
 

@@ -34,18 +34,18 @@ def test_a_sound_method_is_not_caught(key, d):
     pure 1."""
     asked = AuditSettings(key, d=d, draws=20_000, seed=3)
     tried = (dataclasses.replace(asked, pair=pair.key, draws=6_000, seed=4) for pair in asked.pairs)
-    worst = max(map(audit, tried), key=lambda found: (found.proved, found.difference))
+    worst = max(map(audit, tried), key=lambda found: (found.proved_level, found.proved_delta))
     found = audit(dataclasses.replace(asked, pair=worst.pair.key))
-    assert found.proved <= level_of(found.claim)
-    assert found.difference <= found.permitted
+    assert found.proved_level <= level_of(found.claim)
+    assert found.proved_delta <= found.allowed_delta
     assert not found.refutes_claim
 
 
 def test_a_pure_method_is_audited_almost_to_its_claim():
     """At d = 1 Laplace noise is tight: with 100,000 draws the bound comes within 10 % of epsilon."""
     found = audit(AuditSettings("laplace-cov:sound:pure", d=1, pair="unit-zero"))
-    assert 0.9 < found.proved <= 1.0
-    assert 0.36 < found.difference <= 1 - math.exp(-0.5)  # exact total variation of Laplace noise
+    assert 0.9 < found.proved_level <= 1.0
+    assert 0.36 < found.proved_delta <= 1 - math.exp(-0.5)  # exact total variation of Laplace noise
 
 
 @pytest.mark.parametrize("key", [m.key for m in mechanisms() if m.fault and not m.exact])
@@ -61,10 +61,10 @@ def test_the_wishart_claim_fails_by_its_support(d):
     draws, standard error 0.002), none the other way."""
     found = audit(AuditSettings("wishart-pure:as-published:pure", d=d, pair="unit-zero"))
     assert found.refutes_claim
-    assert found.proved > 5
+    assert found.proved_level > 5
     assert min(found.impossible) == 0
     assert max(found.impossible) / found.draws == pytest.approx(1 - math.exp(-1 / 3), abs=0.01)
-    assert found.difference <= 1 - math.exp(-1 / 3)
+    assert found.proved_delta <= 1 - math.exp(-1 / 3)
 
 
 @pytest.mark.parametrize(("d", "draws"), [(1, 2_000), (2, 6_000)])

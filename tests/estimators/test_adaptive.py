@@ -50,7 +50,7 @@ def test_the_published_budgets_are_those_of_the_table():
     assert by_name["threshold"].sensitivity / by_name["threshold"].scale == pytest.approx(math.sqrt(rho / 2), rel=1e-12)
     trace = by_name["trace"]
     assert trace.scale / trace.sensitivity == pytest.approx(2 / math.sqrt(rho), rel=1e-12)
-    assert rel.given.rho == pytest.approx(rho, rel=1e-12)
+    assert rel.actual_guarantee.rho == pytest.approx(rho, rel=1e-12)
 
 
 @pytest.mark.parametrize("asked", [ZCDP(5.0), PureDP(20.0), ApproxDP(8.0, 1e-6)])
@@ -96,7 +96,7 @@ def test_steering_is_free():
     spent = []
     for own in ({}, {"constants": "closed-form"}, {"beta": 0.01}, {"discount": 1.0}):
         rel = release(data(), ZCDP(0.1), "adaptive-cov", **own)
-        assert rel.given.rho <= 0.1
+        assert rel.actual_guarantee.rho <= 0.1
         spent.append([e.multiplier for e in rel.events[:2]])
     assert all(s == spent[0] for s in spent)
 

@@ -40,7 +40,7 @@ def test_the_decision_to_search_is_public():
 @pytest.mark.parametrize("guarantee", [RHO, privcov.ApproxDP(1.0, 1e-6)])
 def test_the_shares_never_exceed_the_whole(guarantee):
     rel = privcov.release(zipf(100), guarantee, "auto-cov", random_state=1)
-    assert accounting.covers(guarantee, rel.given)
+    assert accounting.covers(guarantee, rel.actual_guarantee)
     if guarantee is RHO:
         assert accounting.gaussian_square(rel.events) / 2 <= Fraction(0.1)
         assert accounting.gaussian_square(rel.events[:1]) / 2 == pytest.approx(SEARCH_SHARE * 0.1)
@@ -59,7 +59,7 @@ def test_a_bound_that_is_far_too_large_is_found_and_cut():
 def test_pure_dp_takes_the_pure_route(d, mechanism):
     rel = privcov.release(zipf(d), privcov.PureDP(1.0), "auto-cov", random_state=1)
     assert [e.mechanism for e in rel.events] == ["laplace"] * (d >= FEWEST_COLUMNS) + [mechanism]
-    assert rel.given.epsilon <= 1.0
+    assert rel.actual_guarantee.epsilon <= 1.0
     assert "pure DP was asked for" in rel.notes[0]
 
 

@@ -83,7 +83,7 @@ def test_the_last_step_has_three_quarters(asked):
 def test_a_wrong_bound_costs_accuracy_not_privacy(u):
     ds = data()
     rel = release(ds, ZCDP(0.5), "coinpress", steps=1, largest_eigenvalue=u, random_state=0)
-    assert rel.given.rho <= 0.5
+    assert rel.actual_guarantee.rho <= 0.5
     top = np.linalg.eigvalsh(rel.covariance)[-1]
     # Whitened rows have norm at most gamma = 4.05: the answer cannot exceed gamma^2 u by more than noise.
     assert top <= 4.2**2 * u

@@ -67,7 +67,7 @@ def test_the_last_direction_is_a_function_of_the_others():
 def test_the_published_exponent_spends_half():
     rel = release(data(), PureDP(2.0), "em-cov", calibration="as-published-5")
     assert float(sum(Fraction(e.sensitivity) / Fraction(e.scale) for e in draws(rel))) == pytest.approx(0.5)
-    assert rel.given.epsilon == pytest.approx(1.5)
+    assert rel.actual_guarantee.epsilon == pytest.approx(1.5)
     with pytest.raises(ValueError, match="stated under pure DP"):
         release(data(), ApproxDP(1.0, 1e-6), "em-cov", calibration="as-published-5", random_state=0)
 

@@ -53,7 +53,7 @@ def test_no_neighbour_moves_the_answer_more_than_its_event_says(d, centre):
 @pytest.mark.parametrize("asked", [PureDP(2.0), ApproxDP(1.0, 1e-6), ZCDP(0.3)])
 def test_the_sound_form_gives_what_was_asked(asked):
     rel = privcov.release(dataset(), asked, KEY, penalty=0.1, cap=0.5, random_state=0)
-    assert accounting.covers(asked, rel.given)
+    assert accounting.covers(asked, rel.actual_guarantee)
     event = rel.events[0]
     assert event.mechanism == ("wishart-difference" if isinstance(asked, PureDP) else "gaussian")
     tau, n, joint = 0.5 / 0.1, 400, math.sqrt(4 if isinstance(asked, PureDP) else 1)
@@ -103,7 +103,7 @@ def test_the_printed_noise(d):
     assert event.law == f"m = {d + 1}"
     assert event.sensitivity == pytest.approx(math.sqrt(d) * 1.02 * math.sqrt(2) * (d / rho) ** 2 / n)
     assert rel.claim_is_false
-    assert rel.given.delta == pytest.approx(-math.expm1(-1.02 * epsilon / math.sqrt(2)))
+    assert rel.actual_guarantee.delta == pytest.approx(-math.expm1(-1.02 * epsilon / math.sqrt(2)))
     assert rel.statement["Guarantee"].endswith("is false")
     assert f"{(d + 1) * c:.4g} / R^2" in rel.notes[1]
     clean = privcov.release(

@@ -63,7 +63,7 @@ def test_the_chosen_point_is_that_of_the_rule_on_the_released_matrix():
             s = target(rel.noisy_moment.matrix, centre) * rel.row_bound**2
             assert np.linalg.eigvalsh(s)[0] > 0.01 * np.trace(s) / 6  # so that the repair did nothing
             noise = rel.noisy_moment.distribution.off_diagonal_std * rel.row_bound**2
-            found = choices(rel.path, s, noise, rel.noisy_moment.rows)
+            found = choices(rel.path, s, noise, rel.noisy_moment.n_rows)
             np.testing.assert_array_equal(rel.path[found[rule]].precision, rel.precision)
 
 

@@ -82,7 +82,7 @@ def test_what_the_published_forms_really_give():
     ]:
         rel = release(key, asked, calibration)
         assert rel.claim_is_false
-        assert (rel.given.epsilon, rel.given.delta) == pytest.approx(given, rel=1e-4)
+        assert (rel.actual_guarantee.epsilon, rel.actual_guarantee.delta) == pytest.approx(given, rel=1e-4)
         assert rel.statement["Guarantee"].startswith("only ")
         assert rel.statement["Guarantee"].endswith("is false")
 
@@ -90,7 +90,7 @@ def test_what_the_published_forms_really_give():
 def test_the_noise_of_algorithm_1_without_one_over_n_is_n_times_too_much():
     one, two = (release("ridge-precision", ApproxDP(1.0, DELTA), c) for c in ("as-published", "as-printed"))
     assert two.events[0].scale == pytest.approx(N * one.events[0].scale)
-    assert two.given.delta < 1e-100 < one.given.delta
+    assert two.actual_guarantee.delta < 1e-100 < one.actual_guarantee.delta
 
 
 # --- the ridge ----------------------------------------------------------------------------------------------

@@ -93,10 +93,10 @@ def test_the_printed_laplace_scales_are_valid_and_too_large(d, centre):
         rel = release("laplace-cov", asked, f"as-published-{paper}", d, centre=centre)
         assert rel.events[0].scale == pytest.approx(factor * p * size / (N * 0.7), rel=1e-12)
         assert not rel.claim_is_false
-        assert rel.given.epsilon <= 0.7
+        assert rel.actual_guarantee.epsilon <= 0.7
         if centre == "none":
             needed = math.sqrt(d**2 / 2 + d + 1) if d > 1 else 1
-            assert rel.given.epsilon == pytest.approx(0.7 * needed / (factor * d))
+            assert rel.actual_guarantee.epsilon == pytest.approx(0.7 * needed / (factor * d))
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_as_published_agrees_with_the_literal_steps(guarantee, literal):
 def test_the_published_pure_scale_spends_less_than_it_claims():
     rel = release(data(), PureDP(1.0), "separate-cov", calibration="as-published-5", random_state=0)
     needed = math.sqrt(8**2 / 2 + 8 + 1)
-    assert rel.given.epsilon == pytest.approx(0.5 + 0.5 * needed / (math.sqrt(2) * 8), rel=1e-9)
+    assert rel.actual_guarantee.epsilon == pytest.approx(0.5 + 0.5 * needed / (math.sqrt(2) * 8), rel=1e-9)
     assert rel.noisy_moment.distribution.scale == pytest.approx(math.sqrt(2) * 8 / (400 * 0.5), rel=1e-9)
     assert "as published; the claim was 1-DP" in rel.statement["Guarantee"]
 

@@ -115,10 +115,10 @@ def test_what_the_printed_noise_really_gives():
         assert 3.5e-5 < true_delta < 3.9e-5
         assert rel.statement["Guarantee"].endswith("the claim of (1, 1e-05)-DP is false")
         fine = release(ds, ApproxDP(0.5, 1 / 400), key, calibration="as-published", random_state=0)
-        assert fine.given.delta < 1 / 400
+        assert fine.actual_guarantee.delta < 1 / 400
         assert "as published; the claim was" in fine.statement["Guarantee"]
     rel = release(ds, ASKED, "modified-dp-thresholding", calibration="as-published", random_state=0)
-    assert rel.given.delta < 1e-5
+    assert rel.actual_guarantee.delta < 1e-5
 
 
 @pytest.mark.parametrize("key", KEYS)

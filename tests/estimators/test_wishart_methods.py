@@ -60,9 +60,11 @@ def test_wishart_pure_says_what_it_really_gives(epsilon, centre):
     rel = privcov.release(
         dataset(), PureDP(epsilon), "wishart-pure", calibration="as-published", centre=centre, random_state=0
     )
-    assert rel.given.delta == pytest.approx(1 - math.exp(-epsilon / 3))
-    assert rel.given.delta == pytest.approx(accounting.delta_of_wishart_event(rel.events[0], 400.0))
-    assert rel.statement["Guarantee"] == f"only {rel.given} as published; the claim of {rel.guarantee} is false"
+    assert rel.actual_guarantee.delta == pytest.approx(1 - math.exp(-epsilon / 3))
+    assert rel.actual_guarantee.delta == pytest.approx(accounting.delta_of_wishart_event(rel.events[0], 400.0))
+    assert (
+        rel.statement["Guarantee"] == f"only {rel.actual_guarantee} as published; the claim of {rel.guarantee} is false"
+    )
     assert rel.claim_is_false
 
 
@@ -106,7 +108,7 @@ def test_wishart_approx_uses_the_fewest_degrees_of_freedom(asked, more):
     for centre in ("none", "joint"):
         rel = privcov.release(dataset(), asked, "wishart-approx", centre=centre, random_state=0)
         assert rel.events[0].freedom - 1 == more
-        assert accounting.covers(asked, rel.given)
+        assert accounting.covers(asked, rel.actual_guarantee)
         assert rel.statement["Guarantee"].endswith(f"asked for {asked}")
 
 
@@ -117,7 +119,7 @@ def test_wishart_approx_as_published_is_the_printed_mechanism_and_a_true_claim()
     assert_same_law(fast, literal_wishart(ds, ds.d + more, 1 / ds.n))
     rel = privcov.release(ds, asked, "wishart-approx", calibration="as-published", random_state=0)
     assert not rel.claim_is_false
-    assert rel.given.delta < 1e-12
+    assert rel.actual_guarantee.delta < 1e-12
     assert "as published; the claim was" in rel.statement["Guarantee"]
     bias = (ds.d + 1 + more) * 1.5 / ds.n  # with the mean measured too: size d + 1 and C = 1.5/n
     assert f"{bias:.4g}" in rel.notes[0]
@@ -141,8 +143,8 @@ def test_wishart_difference_is_two_wishart_matrices():
 @pytest.mark.parametrize("asked", [PureDP(0.3), ZCDP(0.1)])
 def test_wishart_difference_under_every_relation(relation, centre, asked):
     rel = privcov.release(dataset(300), asked, "wishart-difference", centre=centre, neighbours=relation, random_state=0)
-    assert accounting.covers(asked, rel.given)
-    assert vars(rel.given) == pytest.approx(vars(asked), rel=1e-12)
+    assert accounting.covers(asked, rel.actual_guarantee)
+    assert vars(rel.actual_guarantee) == pytest.approx(vars(asked), rel=1e-12)
     assert (rel.n is None) == (relation == "add-remove")
     back = privcov.Release.from_json(rel.to_json())
     assert back.to_json() == rel.to_json()

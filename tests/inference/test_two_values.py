@@ -33,7 +33,7 @@ def known_with(p: np.ndarray, low=(0.0, 0.0), span=(1.0, 1.0)):
     data = Dataset.from_rows([["n", "y"], ["y", "n"]], columns=["a", "b"], kinds=kinds)
     known = unbiased_moments(privcov.release(data, privcov.ZCDP(1.0), "gaussian-cov", random_state=0))
     two = dataclasses.replace(known.binary, low=np.array(low), span=np.array(span))
-    return dataclasses.replace(known, mean=mean, covariance=covariance, rows=1e6, law=QUIET, binary=two), rows, shares
+    return dataclasses.replace(known, mean=mean, covariance=covariance, n_rows=1e6, law=QUIET, binary=two), rows, shares
 
 
 CASES = [np.array(p) / np.sum(p) for p in itertools.product((0.02, 0.3, 0.9), repeat=4)]
@@ -236,7 +236,7 @@ def test_loadings_and_their_turns_are_bounded_by_the_exact_variance_of_the_rows(
         along = off @ axes
         exact = shares @ (along[:, 0] * along[:, 1]) ** 2
         gap = values[0] - values[1]
-        assert turn[0] >= exact / gap**2 / known.rows * (1 - 1e-9)
+        assert turn[0] >= exact / gap**2 / known.n_rows * (1 - 1e-9)
         found = spectrum.components(known, 1, 0.95)
         if (found.reason_code != 0).any():
             continue
@@ -244,12 +244,12 @@ def test_loadings_and_their_turns_are_bounded_by_the_exact_variance_of_the_rows(
         g = np.outer(axes[:, 1], axes[:, 1]) / gap
         u = found.estimate[:, 0]
         for a in range(2):
-            sampling = shares @ ((off @ g[a]) * (off @ u)) ** 2 / known.rows
+            sampling = shares @ ((off @ g[a]) * (off @ u)) ** 2 / known.n_rows
             half = (found.high - found.low)[a, 0] / 2 / 1.959964
             if abs(u[a]) + half * 1.96 < 1:
                 seen += 1
                 assert half**2 >= sampling * (1 - 1e-4)
-                gaussian_too_small += float(g[a] @ whole.covariance @ g[a]) * values[0] / known.rows < 0.9 * sampling
+                gaussian_too_small += float(g[a] @ whole.covariance @ g[a]) * values[0] / known.n_rows < 0.9 * sampling
     assert seen > 50
     assert gaussian_too_small > 5
 
@@ -304,7 +304,7 @@ def test_the_bounds_of_shortened_rows_are_what_the_text_says():
     bound = entries._product_bound(known, v) - few
     literal = [[0, q[1] * v[0], q[2] * v[0]], [0, q[1] * v[1], min(q[1] * v[2], q[2] * v[1])], [0, 0, q[2] * v[2]]]
     assert np.triu(bound) == pytest.approx(np.array(literal))
-    at = entries._correlation_sampling(known, np.ones((3, 3)))(np.full((3, 3), 0.5)) * known.rows
+    at = entries._correlation_sampling(known, np.ones((3, 3)))(np.full((3, 3), 0.5)) * known.n_rows
     std = np.sqrt((q[1] * v[0] + few[0, 1]) / (v[0] * v[1]))
     assert at[0, 1] == pytest.approx((std + 0.5 * (np.sqrt(3) + np.sqrt(q[1] / v[1])) / 2) ** 2)
 
@@ -359,7 +359,7 @@ def test_the_square_of_a_row_with_a_number_varies_at_most_as_much_as_is_said(sha
     own = p * (1 - p) * span**2
     known = dataclasses.replace(known, mean=np.array([0.0, low + p * span]), covariance=np.diag([v, own]))
     for angle, n in itertools.product(np.linspace(0.01, np.pi - 0.01, 25), (2, 10, 1e6)):
-        known = dataclasses.replace(known, rows=n)
+        known = dataclasses.replace(known, n_rows=n)
         u = np.array([np.cos(angle), np.sin(angle)])
         of_b = u[1] ** 4 * span**4 * p * (1 - p) * (1 - 2 * p) ** 2
         of_g = 2 * u[0] ** 4 * v**2
@@ -412,7 +412,7 @@ def test_a_test_beside_a_category_is_that_without_the_level_that_follows():
         known.binary,
         low=known.binary.low[kept],
         span=known.binary.span[kept],
-        whole=np.broadcast_to(known.binary.whole, known.d)[kept],
+        unshortened=np.broadcast_to(known.binary.unshortened, known.d)[kept],
         blocks=((1,), (2,), (4,)),
         names=("region=n", "region=s", "smokes"),
     )

@@ -20,7 +20,7 @@ def noise_of_block(monkeypatch, noise: np.ndarray, centre: str = "joint", **more
     noisy = exact_moment.measure_exactly(private, privcov.PureDP(1.0), shape="wishart-difference")
     assert noisy.shape == "coupled-wishart"
     measured = read_sum(noisy, centre)
-    return measured.matrix[:2, :2] * measured.rows * UNIT**2
+    return measured.matrix[:2, :2] * measured.n_rows * UNIT**2
 
 
 def test_the_block_has_the_trace_of_the_whole(monkeypatch):

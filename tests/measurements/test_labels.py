@@ -206,7 +206,7 @@ def test_the_event_gives_what_was_asked_and_the_noise_is_one_draw(shape, asked, 
     assert accounting.covers(asked, accounting.compose((measured.event,), asked))
     assert "class" in measured.event.statistic
     assert measured.matrix.shape == (7, 7)
-    assert measured.class_counts.sum() == pytest.approx(measured.rows)
+    assert measured.class_counts.sum() == pytest.approx(measured.n_rows)
     if relation != "add-remove":
         assert np.trace(measured.matrix[4:, 4:]) == pytest.approx(S2, abs=1e-12)
         draw = measured.distribution.draw(np.random.default_rng(1))
@@ -261,7 +261,7 @@ def test_every_method_that_lists_classes_measures_them(key):
     assert rel.classes == ("a", "b", "c")
     assert rel.class_counts.sum() == pytest.approx(300)
     if rel.is_sound:
-        assert accounting.covers(asked, rel.given)
+        assert accounting.covers(asked, rel.actual_guarantee)
     assert "class counts, class means" in rel.statement["Measured"]
     again = Release.from_json(rel.to_json())
     np.testing.assert_array_equal(again.class_means, rel.class_means)

@@ -234,7 +234,7 @@ def test_the_matrix_is_the_noisy_sum_over_the_noisy_count(centre, shape):
     np.testing.assert_allclose(m.matrix, want if centre == "joint" else want[:-1, :-1], rtol=1e-14)
     assert (m.distribution.n_anchors, m.distribution.corner) == (centre == "joint", False)
     assert m.n is None
-    assert m.rows == m.count
+    assert m.n_rows == m.count
 
 
 @pytest.mark.parametrize("key", ["auto-cov", "gaussian-cov", "laplace-cov"])
@@ -357,9 +357,9 @@ def test_a_release_read_back_keeps_its_noisy_count():
     )
     back = Release.from_json(rel.to_json())
     assert back.count == rel.count == rel.noisy_moment.count == back.noisy_moment.count
-    assert back.noisy_moment.rows == rel.noisy_moment.rows
+    assert back.noisy_moment.n_rows == rel.noisy_moment.n_rows
     public = privcov.release(Dataset.from_rows(rows(50), 3.0), ZCDP(1.0), "auto-cov", random_state=0)
-    assert Release.from_json(public.to_json()).noisy_moment.rows == 50
+    assert Release.from_json(public.to_json()).noisy_moment.n_rows == 50
 
 
 @pytest.mark.parametrize(("key", "relation"), OFFERS)

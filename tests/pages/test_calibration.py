@@ -167,7 +167,7 @@ def test_the_verdict_is_computed_from_the_events(published, monkeypatch):
     rel = privcov.release(data, asked, "gaussian-cov", calibration=PAPER, random_state=0)
     given = accounting.compose(rel.events, asked)
     assert not accounting.covers(asked, given)
-    assert rel.given == given
+    assert rel.actual_guarantee == given
     assert rel.statement["Guarantee"] == f"only {given} as published; the claim of {asked} is false"
     assert rel.claim_is_false
     assert privcov.Release.from_json(rel.to_json()).statement["Guarantee"] == rel.statement["Guarantee"]
@@ -183,6 +183,6 @@ def test_the_verdict_is_computed_from_the_events(published, monkeypatch):
 
     monkeypatch.setattr(published.cls, "run", twice)
     rel = privcov.release(data, asked, "gaussian-cov", calibration=PAPER, random_state=0)
-    assert rel.statement["Guarantee"] == f"{rel.given} as published; the claim was {asked}"
+    assert rel.statement["Guarantee"] == f"{rel.actual_guarantee} as published; the claim was {asked}"
     assert not rel.claim_is_false
-    assert accounting.covers(asked, rel.given)
+    assert accounting.covers(asked, rel.actual_guarantee)

@@ -91,7 +91,7 @@ def test_each_practice_has_a_limit_of_its_own():
     for _ in range(2):
         at = open_page("pages/5_Your_data.py")
         at.button(key="own-practice").click().run()
-        names.add(at.session_state["own"].kept["name"])
+        names.add(at.session_state["own"].widget_values["name"])
     assert len(names) == 2
 
 
@@ -99,7 +99,7 @@ def test_the_practice_may_be_walked_again_on_one_ledger(tmp_path, monkeypatch):
     """The page's own button twice; and the rows of the first practice under the second name are still refused."""
     taken = []
     monkeypatch.setattr(practice.state, "keep_file", lambda name, file, given, **more: taken.append(given.raw))
-    monkeypatch.setattr(practice.state, "owner_session", lambda: SimpleNamespace(kept={}))
+    monkeypatch.setattr(practice.state, "owner_session", lambda: SimpleNamespace(widget_values={}))
     declared = []
     for _ in range(2):
         practice._take(declared.append)

@@ -169,9 +169,9 @@ def test_every_bound_is_told_as_it_will_be_used():
 
 def test_bounds_start_empty_and_ids_are_left_out():
     own = given().session_state["own"]
-    assert own.typed[["low", "high", "typical"]].isna().all(axis=None)
-    assert (own.typed["reason"] == "").all()
-    assert dict(zip(own.typed["column"], own.typed["use"], strict=True)) == {
+    assert own.column_table[["low", "high", "typical"]].isna().all(axis=None)
+    assert (own.column_table["reason"] == "").all()
+    assert dict(zip(own.column_table["column"], own.column_table["use"], strict=True)) == {
         "patient_id": False, "age": True, "weight": True, NAMES[2]: True,
     }  # fmt: skip
 
@@ -186,7 +186,7 @@ def test_nothing_is_declared_before_it_is_complete():
 def test_a_column_of_classes_leaves_the_matrix():
     at = given()
     widget(at, "selectbox", "label").set_value("weight").run()
-    typed = calm(at).session_state["own"].typed
+    typed = calm(at).session_state["own"].column_table
     assert dict(zip(typed["column"], typed["use"], strict=True)) == {
         "patient_id": False, "age": True, "weight": False, NAMES[2]: True,
     }  # fmt: skip
@@ -203,7 +203,7 @@ def test_a_saved_declaration_comes_back():
     assert widget(at, "number_input", "people").value == 4
     assert widget(at, "number_input", "fraction").value == 0.35
     assert widget(at, "radio", "public").value is False
-    assert own.typed["reason"].tolist()[1] == "human lifetimes"
+    assert own.column_table["reason"].tolist()[1] == "human lifetimes"
 
 
 def test_a_declaration_of_another_file_is_refused():
@@ -281,11 +281,11 @@ def test_the_owners_view_is_asked_for_and_leaves():
     assert not at.dataframe
     assert "not private" in text_of(at)
     press(at, "Clear")
-    assert at.session_state["own"].look is None
+    assert at.session_state["own"].owner_view is None
     assert not at.get("plotly_chart")
     at.checkbox[0].check().run()
     go(press(at, "Show me"), "plan")
-    assert at.session_state["own"].look is None
+    assert at.session_state["own"].owner_view is None
 
 
 # --- release ------------------------------------------------------------------------------------------------
@@ -463,8 +463,8 @@ def test_what_was_typed_last_is_taken_in_where_the_table_is_not_drawn():
     type_in(at, {1: {"high": 99.0, "typical": None}})
     go(at, "plan")
     mine = at.session_state["own"]
-    assert mine.typed.loc[1, "high"] == 99.0
-    assert np.isnan(mine.typed.loc[1, "typical"])
+    assert mine.column_table.loc[1, "high"] == 99.0
+    assert np.isnan(mine.column_table.loc[1, "typical"])
     assert any("You changed something since" in i.value for i in at.info)
     assert mine.declared == declaration()
     press(go(at, "declare"), "Declare")
@@ -494,8 +494,8 @@ def test_a_codebook_fills_every_field_of_the_form(name):
     press(calm(uploader.set_value((name, CODEBOOK.encode(), "text/csv")).run()), "Fill the form from it")
     own = at.session_state["own"]
     # A limit of the codebook stays where the typical value is edited, also one that would follow from it.
-    assert [*own.typed.set_index("column").loc["age", ["low", "high"]]] == [0, 120]
-    own.kept |= {"name": "trial", "unit": "one patient", "people": 1, "public": True, "missing": "typical"}
+    assert [*own.column_table.set_index("column").loc["age", ["low", "high"]]] == [0, 120]
+    own.widget_values |= {"name": "trial", "unit": "one patient", "people": 1, "public": True, "missing": "typical"}
     own.turn += 1
     press(calm(at.run()), "Declare")
     assert own.declared is not None, [e.value for e in at.error]
@@ -517,7 +517,7 @@ def test_a_codebook_that_cannot_be_taken_changes_nothing(raw, said):
     uploader = next(u for u in at.file_uploader if u.label == "Declaration")
     press(calm(uploader.set_value(("codebook.csv", raw, "text/csv")).run()), "Fill the form from it")
     assert any(said in e.value.replace("\\", "") for e in at.error)
-    assert at.session_state["own"].typed["low"].isna().all()
+    assert at.session_state["own"].column_table["low"].isna().all()
 
 
 def test_the_sheet_and_the_row_of_the_names_are_asked_of_a_workbook_and_saved_with_the_declaration():

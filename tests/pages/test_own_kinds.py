@@ -154,7 +154,7 @@ def test_what_cannot_be_is_one_sentence_and_stays_as_typed(cells, words):
     type_in(at, {**{k: {"use": False} for k in range(7) if k != row}, **cells})
     press(at, "Declare")
     assert [words in plain(e.value) for e in at.error] == [True], [plain(e.value) for e in at.error]
-    typed = at.session_state["own"].typed.loc[row]
+    typed = at.session_state["own"].column_table.loc[row]
     assert all(typed[name] == value or float(typed[name]) == float(value) for name, value in cells[row].items())
 
 
@@ -186,7 +186,7 @@ def test_many_columns_are_declared_at_once():
 
 def test_changes_of_the_table_are_taken_back_one_by_one():
     at = given(b"smokes,rent,heating\n")
-    typed = lambda: at.session_state["own"].typed  # noqa: E731
+    typed = lambda: at.session_state["own"].column_table  # noqa: E731
     undo = lambda: next(b for b in at.button if b.label == "Undo")  # noqa: E731
     assert undo().disabled
     press(at, "Tick none")
@@ -215,9 +215,9 @@ def test_a_draft_brings_back_what_was_typed_before_a_reload():
     again = given(b"smokes,rent,heating,floor\n")
     press(load(again, text), "Fill the form from it")
     after = again.session_state["own"]
-    pd.testing.assert_frame_equal(after.typed[:3], own.typed, check_dtype=False)
-    assert list(after.typed.loc[3, ["column", "use", "kind"]]) == ["floor", True, "number"]
-    assert {name: after.kept[name] for name in ("name", "missing", "people")} == {
+    pd.testing.assert_frame_equal(after.column_table[:3], own.column_table, check_dtype=False)
+    assert list(after.column_table.loc[3, ["column", "use", "kind"]]) == ["floor", True, "number"]
+    assert {name: after.widget_values[name] for name in ("name", "missing", "people")} == {
         "name": "flats", "missing": "pairs", "people": 3,
     }  # fmt: skip
     assert widget(again, "radio", "missing").value == "pairs"
@@ -234,7 +234,7 @@ def test_an_untouched_form_of_the_same_columns_takes_what_the_tab_kept():
             widget(at, "text_input", "unit").set_value(typed).run()
         at.session_state["tab-draft"] = text
         calm(at.run())
-        return at.session_state["own"].kept.get("name")
+        return at.session_state["own"].widget_values.get("name")
 
     assert name(b"smokes,rent\n", kept) == "flats"
     assert name(b"smokes,floor\n", kept) is None
@@ -250,7 +250,7 @@ def test_a_draft_on_another_file_keeps_no_column_that_is_not_there():
     widget(at, "selectbox", "label").set_value("arm").run()
     again = press(load(given(b"height,arms\n"), drafts.draft(at.session_state["own"])), "Fill the form from it")
     assert not again.exception
-    kept = again.session_state["own"].kept
+    kept = again.session_state["own"].widget_values
     assert (kept["person"], kept["label"]) == (None, None)
     assert kept["missing"] == "pairs"
     said = [caption.value.replace("\\", "") for caption in again.caption]

@@ -72,14 +72,14 @@ def test_the_plan_takes_public_rows_and_goes_back(draws):
     before = text_of(at)
     give(at, last_year())
     mine = at.session_state["own"]
-    assert mine.like_name == "published.csv"
+    assert mine.public_table_name == "published.csv"
     assert "a public table of 900 rows" in text_of(at)
     assert SECRET not in text_of(at)
     stand = ExampleRows.of_public(read_private(last_year(), mine.declared), 1000)
     assert draws[-4] == pytest.approx(stand.correlation, abs=1e-6)
     assert "The covariance of a table like" in text_of(at)
     press(at, "Use the invented table again")
-    assert not at.session_state["own"].like
+    assert not at.session_state["own"].public_table
     assert "a public table of 900 rows" not in text_of(at)
     assert "an invented table: groups of four columns" in before
 
@@ -144,7 +144,7 @@ def test_the_practice_plan_is_that_of_its_release(tmp_path):
     """
     known = practice.declaration("x")
     rows = np.genfromtxt(io.BytesIO(survey_csv(3)), delimiter=",", skip_header=1)
-    private = known.on_rows(rows, None)
+    private = known.dataset_from_rows(rows, None)
     planned = preview(
         invented(private.facts, Invention(len(rows)), tuple(c.typical_range for c in known.columns)),
         privcov.ZCDP(0.1), planned_noise(private.facts, privcov.ZCDP(0.1), len(rows)),
@@ -168,7 +168,7 @@ def test_the_plan_names_the_error_of_tables_that_differ():
 
 
 def test_the_deviation_is_asked_for_where_one_column_has_limits_alone(monkeypatch):
-    monkeypatch.setattr(example_table, "owner_session", lambda: SimpleNamespace(like=b""))
+    monkeypatch.setattr(example_table, "owner_session", lambda: SimpleNamespace(public_table=b""))
     ranges, limits = Column("a", typical_range=(0, 9)), Column("b", low=0, high=9)
     asked = [
         example_table.has_limits_alone(Declaration("t", "one row", columns))

@@ -132,9 +132,9 @@ def test_exact_answers_go_when_the_door_is_opened(clear, monkeypatch):
     at.switch_page(PAGE).run()
     next(b for b in at.button if b.label == "Use the practice table").click().run()
     mine = at.session_state["own"]
-    mine.look = mine.checked = "exact"
+    mine.owner_view = mine.checked = "exact"
     at.segmented_control(key="door").set_value("bundle").run()
-    assert (calm(at).session_state["own"].look, at.session_state["own"].checked) == (None, None)
+    assert (calm(at).session_state["own"].owner_view, at.session_state["own"].checked) == (None, None)
     assert at.session_state["own"].raw
     monkeypatch.setenv(hosted.HOSTED, "1")
     calm(at.run())

@@ -631,7 +631,7 @@ def test_bad_bounds_get_one_sentence_and_what_was_typed_survives(cells, said):
     assert len(at.error) == 1
     assert said in plain(at.error[0].value)
     assert "csv" not in at.session_state
-    typed = at.session_state["upload"].typed
+    typed = at.session_state["upload"].column_table
     for row, values in cells.items():
         for name, value in values.items():
             assert typed.loc[row, name] == value

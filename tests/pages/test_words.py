@@ -97,7 +97,7 @@ def test_one_attacker_number_for_one_release(method):
         rel = cached.release(at.session_state["study"])
         line = meters(at.main)[0]  # of the strip
         assert f">{show.chance(rel.attacker_success)}</span>" in line
-        if rel.given is not None:
+        if rel.actual_guarantee is not None:
             assert f"at most {show.chance(accounting.attacker_success(rel.guarantee))}." in line
         said |= {re.search('aria-valuenow="([^"]*)"', text)[1] for text in meters(at)}
         assert all(m.value == show.chance(rel.attacker_success) for m in at.metric if "Attacker" in m.label)

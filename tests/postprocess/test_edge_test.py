@@ -114,7 +114,7 @@ def test_the_estimator_the_answers_and_the_page_draw_the_same_edges(guarantee, c
     np.testing.assert_array_equal(rel.precision[upper] != 0, told["reject"].to_numpy())
     np.testing.assert_array_equal(states_of(rel)[upper] == EDGE, told["reject"].to_numpy())
     known = unbiased_moments(rel)
-    literal = edge_test(known.covariance, known.centre, known.rows, known.law).p_value[upper]
+    literal = edge_test(known.covariance, known.centre, known.n_rows, known.law).p_value[upper]
     np.testing.assert_array_equal(told["reject"].to_numpy(), discoveries(literal, 0.08))
 
 

@@ -510,7 +510,7 @@ def test_an_upload_and_the_same_file_are_one_request(tmp_path):
     told = Declaration("t", "a visit", COLUMNS, person="who")
     raw = b"a,who,b\n.5, 1,.25\n1,1.0,0\n.1,,.2\n.3,x,NA\n"
     (tmp_path / "t.csv").write_bytes(raw)
-    upload, file = read_private(raw, told), told.on_files(tmp_path / "t.csv")
+    upload, file = read_private(raw, told), told.dataset_from_files(tmp_path / "t.csv")
     assert upload.facts.to_dict() == file.facts.to_dict()
     assert exact_sum(upload, 1).tolist() == exact_sum(file, 1).tolist()
     assert file.facts.n == 2
@@ -575,7 +575,7 @@ def test_the_answer_is_the_weighted_mean(n_public, guarantee, monkeypatch):
     assert noisy.total[-1, -1] == pytest.approx(w.sum() * ANCHOR**2, rel=1e-5)
     if n_public:
         assert noisy.total[-1, -1] == table.facts.n * ANCHOR**2
-        assert measured.rows == table.facts.n
+        assert measured.n_rows == table.facts.n
 
 
 # --- mutants ------------------------------------------------------------------------------------------------

@@ -176,7 +176,7 @@ def test_a_goal_out_of_reach_has_no_upper_end_and_one_already_met_is_at_most_the
     exact = crossing(n, errors, np.full(3, np.nan), np.full(3, 1), 0.5)  # rows that do not vary
     assert dataclasses.astuple(exact) == pytest.approx((400.0, 400.0, 400.0))
     noisy = crossing(n, errors, np.full(3, 0.1), np.full(3, 50), 0.2)
-    assert noisy.rows == math.inf
+    assert noisy.n_rows == math.inf
     assert 400 < noisy.low < 1600
 
 

@@ -148,7 +148,7 @@ def test_a_table_of_which_nothing_counts_is_refused():
 def test_skewed_columns_under_limits_alone_lie_at_the_low_end_and_typical_ones_where_they_are_declared():
     for typical, at_low_end in ((None, True), (70.0, False)):
         columns = tuple(Column(f"x{j}", low=0, high=100, typical=typical) for j in range(3))
-        facts = Declaration("t", "one row", columns).on_rows(np.zeros((1, 3)), None).facts
+        facts = Declaration("t", "one row", columns).dataset_from_rows(np.zeros((1, 3)), None).facts
         made = invented(facts, Invention(4_000, spread=0.1, skew=1.0))
         assert (np.median(np.asarray(made.table._rows)) < 20) == at_low_end
         assert np.asarray(made.table._rows).min() >= 0
@@ -157,7 +157,7 @@ def test_skewed_columns_under_limits_alone_lie_at_the_low_end_and_typical_ones_w
 def test_what_typical_ranges_cut_off_counts_in_the_truth_and_what_limits_bound_does_not():
     for limits, cut in (({"typical_range": (0, 100)}, True), ({"low": 0, "high": 100}, False)):
         columns = tuple(Column(f"x{j}", **limits) for j in range(3))
-        facts = Declaration("t", "one row", columns).on_rows(np.zeros((1, 3)), None).facts
+        facts = Declaration("t", "one row", columns).dataset_from_rows(np.zeros((1, 3)), None).facts
         made = invented(facts, Invention(20_000, spread=0.5, skew=1.5), [limits.get("typical_range")] * 3)
         own = np.cov(np.asarray(made.table._rows), rowvar=False) / np.outer(facts.scale, facts.scale)
         assert (made.covariance[0, 0] > 1.1 * own[0, 0]) == cut
@@ -165,7 +165,7 @@ def test_what_typical_ranges_cut_off_counts_in_the_truth_and_what_limits_bound_d
 
 def test_answers_of_few_levels_fill_their_range_whatever_the_deviation_of_others():
     columns = (Column("item", low=1, high=5, kind="integer"), Column("age", low=0, high=100))
-    facts = Declaration("t", "one row", columns).on_rows(np.zeros((1, 2)) + 2, None).facts
+    facts = Declaration("t", "one row", columns).dataset_from_rows(np.zeros((1, 2)) + 2, None).facts
     rows = np.asarray(invented(facts, Invention(5_000, spread=0.05)).table._rows)
     assert 0.7 < rows[:, 0].std() < 1.1
     assert rows[:, 1].std() == pytest.approx(2.5, rel=0.1)
@@ -173,7 +173,7 @@ def test_answers_of_few_levels_fill_their_range_whatever_the_deviation_of_others
 
 def test_missing_cells_do_not_hide_what_typical_ranges_cut_off():
     columns = tuple(Column(f"x{j}", typical_range=(0, 100)) for j in range(4))
-    facts = Declaration("t", "one row", columns).on_rows(np.zeros((1, 4)), None).facts
+    facts = Declaration("t", "one row", columns).dataset_from_rows(np.zeros((1, 4)), None).facts
     found = [
         invented(facts, Invention(5_000, skew=1.0, missing=q), [(0, 100)] * 4).covariance[0, 0] for q in (0.0, 0.05)
     ]
@@ -182,7 +182,7 @@ def test_missing_cells_do_not_hide_what_typical_ranges_cut_off():
 
 def test_a_small_table_has_its_own_number_of_rows_and_a_large_one_fewer():
     columns = tuple(Column(f"x{j}", low=0, high=100) for j in range(4))
-    facts = Declaration("t", "one row", columns).on_rows(np.zeros((1, 4)), None).facts
+    facts = Declaration("t", "one row", columns).dataset_from_rows(np.zeros((1, 4)), None).facts
     sizes = [len(np.asarray(invented(facts, Invention(n)).table._rows)) for n in (300, 10**6)]
     assert sizes[0] == 300
     assert 5_000 <= sizes[1] < 10**6
@@ -193,7 +193,7 @@ def test_only_numbers_of_many_values_are_skewed_and_items_end_at_their_limits():
         Column("pay", typical_range=(10, 90)),
         Column("item", low=1, high=5, typical_range=(1, 5), kind="integer"),
     )
-    facts = Declaration("t", "one row", columns).on_rows(np.zeros((1, 2)) + 2, None).facts
+    facts = Declaration("t", "one row", columns).dataset_from_rows(np.zeros((1, 2)) + 2, None).facts
     plain, skewed = (
         invented(facts, Invention(5_000, "independent", skew=skew), [(10, 90), (1, 5)]) for skew in (0.0, 1.5)
     )

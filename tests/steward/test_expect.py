@@ -29,7 +29,9 @@ def private_errors(
         rows += spread * q - 1  # at the low end of the limits
     limits = {"typical_range": (-NINE_IN_TEN, NINE_IN_TEN)} if spread is None else {"low": -1, "high": 1}
     columns = tuple(Column(f"x{j}", **limits) for j in range(d))
-    table = Declaration("t", "one row", columns, row_bound_fraction=row_bound_fraction(columns)).on_rows(rows, None)
+    table = Declaration("t", "one row", columns, row_bound_fraction=row_bound_fraction(columns)).dataset_from_rows(
+        rows, None
+    )
     kept = rows if spread is None else np.clip(rows, -1, 1)  # limits are those of the column, ranges are not
     sample = np.cov(kept, rowvar=False, bias=True).reshape(d, d)
     ledger = Ledger(folder / "ledger.sqlite")
@@ -154,7 +156,7 @@ def test_a_plan_of_the_same_declaration_says_the_same(n, d, spread, structure):
     columns = tuple(Column(f"x{j}", **limits) for j in range(d))
     facts = (
         Declaration("t", "one row", columns, row_bound_fraction=row_bound_fraction(columns))
-        .on_rows(np.zeros((n, d)), None)
+        .dataset_from_rows(np.zeros((n, d)), None)
         .facts
     )
     usual = [limits.get("typical_range")] * d

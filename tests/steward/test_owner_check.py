@@ -204,13 +204,16 @@ def test_rows_without_an_id_are_counted(tmp_path, kind):
         found = both(tmp_path, csv_of({"a": ["1", "2", "3", "4"], "who": ids}), what)
     else:
         pq.write_table(pa.table({"a": [1.0, 2.0, 3.0, 4.0], "who": ids}), tmp_path / "t.parquet")
-        found = [check_files(what, tmp_path / "t.parquet"), privcov.check(what.on_files(tmp_path / "t.parquet"))]
+        found = [
+            check_files(what, tmp_path / "t.parquet"),
+            privcov.check(what.dataset_from_files(tmp_path / "t.parquet")),
+        ]
     rows = np.array([[1.0], [2.0], [3.0], [4.0]])
-    for one in (*found, privcov.check(what.on_rows(rows, None, ids))):
+    for one in (*found, privcov.check(what.dataset_from_rows(rows, None, ids))):
         assert (one.rows, one.nameless) == (4, 1)
         assert one.verdict == "Look again: no id in 25.0% of the rows, which count as no row."
         assert advice(one)[0].startswith("1 of 4 rows have no id in ")
-    whole = privcov.check(what.on_rows(rows, None, [1, 1, 2, 3]))
+    whole = privcov.check(what.dataset_from_rows(rows, None, [1, 1, 2, 3]))
     assert (whole.nameless, advice(whole)) == (0, [])
     assert whole.verdict.startswith("All fine")
 
@@ -220,7 +223,7 @@ def test_one_id_throughout_is_said(tmp_path, ids, lone):
     """An id of a hospital or a wave where those of persons were meant: the whole table would count as one person."""
     what = declared("a", person="who")
     found = both(tmp_path, csv_of({"a": ["1", "2", "3", "4"], "who": ids}), what)
-    in_memory = privcov.check(what.on_rows(np.array([[1.0], [2.0], [3.0], [4.0]]), None, ids))
+    in_memory = privcov.check(what.dataset_from_rows(np.array([[1.0], [2.0], [3.0], [4.0]]), None, ids))
     for one in (*found, in_memory):
         assert one.lone is bool(lone)
         assert ("one id throughout in 'who', so the table is one person" in one.verdict) == bool(lone)
@@ -266,7 +269,9 @@ def test_a_table_in_memory_and_one_in_files_are_checked_by_name(tmp_path):
     assert (found.columns[0].numbers, found.columns[0].outside, found.columns[1].missing) == (3, 1, 3)
     (tmp_path / "t.csv").write_bytes(csv_of({"a": ["1", "2", "200"], "b": ["F", "M", "F"]}))
     told = []
-    of_files = privcov.check(declared("a", "b").on_files(tmp_path / "t.csv"), lambda *now: told.append(now[:2]))
+    of_files = privcov.check(
+        declared("a", "b").dataset_from_files(tmp_path / "t.csv"), lambda *now: told.append(now[:2])
+    )
     assert of_files.wasted == ("b",)
     assert told[-1] == (1000, 1000)
 

@@ -49,7 +49,7 @@ def test_the_plan_has_the_noise_and_the_anchor_of_the_release(guarantee, n_publi
     released = read_sum(measured(data, guarantee), "joint")
     planned = planned_noise(data.facts, guarantee, 500)
     assert planned.shape == released.distribution.shape
-    assert planned.scale * 500 == pytest.approx(released.distribution.scale * released.rows, rel=1e-12)
+    assert planned.scale * 500 == pytest.approx(released.distribution.scale * released.n_rows, rel=1e-12)
     assert planned_anchor(data.facts) ** 2 == pytest.approx(released.matrix[-1, -1], rel=1e-12)
 
 
@@ -63,7 +63,7 @@ def test_the_plan_of_a_table_with_laplace_noise_has_its_anchor(n_public):
     assert (noise.shape, released.distribution.shape) == ("laplace", "laplace")
     assert released.anchor_squared == 0.5
     assert ExampleRows(data, 50, "rows").noisy(noise, None).matrix[-1, -1] == pytest.approx(0.5)
-    assert noise.scale * 50 == pytest.approx(released.distribution.scale * released.rows)
+    assert noise.scale * 50 == pytest.approx(released.distribution.scale * released.n_rows)
 
 
 def test_page_and_shell_measure_with_the_least_noise():
@@ -254,7 +254,7 @@ def test_the_noise_of_a_plan_with_a_search_is_that_of_the_release_under_its_boun
     request = default_request(data.facts, guarantee, search=True)
     noisy = measure_exactly(data, **vars(request.measurement_request))
     released = read_sum(noisy, "joint")
-    assert request.noise(released.rows, noisy.facts) == released.distribution
+    assert request.noise(released.n_rows, noisy.facts) == released.distribution
     stands = ExampleRows.of_public(data, 5000)
     under, law = searched(stands, guarantee)
     assert under.facts.row_bound < data.facts.row_bound / 3

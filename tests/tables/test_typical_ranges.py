@@ -135,7 +135,7 @@ def test_a_column_without_a_range_counts_whole_and_none_at_all_leaves_the_bound(
 def test_the_facts_are_the_same_in_a_file_in_a_text_and_in_a_bundle(tmp_path):
     declared = declaration(AGE, PAY, SCORE, SEEN, DAY, missing="pairs")
     assert Declaration.from_json(declared.to_json()) == declared
-    facts = declared.on_rows(np.array([[30, 1000, "mid", 1, "2023-05-05"]], dtype=object), None).facts
+    facts = declared.dataset_from_rows(np.array([[30, 1000, "mid", 1, "2023-05-05"]], dtype=object), None).facts
     assert facts_of(json.loads(declared.to_json()), 1).to_dict() == facts.to_dict()
     for separator in ("\t", ","):
         assert columns_of(text_of(declared.columns, separator)) == tuple(

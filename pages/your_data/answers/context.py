@@ -75,7 +75,9 @@ class ShownRelease:
     @property
     def guarantee(self) -> Guarantee:
         """The guarantee that was asked for."""
-        guarantee = self.source.release.given if isinstance(self.source, StoredRelease) else self.source.guarantee
+        guarantee = (
+            self.source.release.actual_guarantee if isinstance(self.source, StoredRelease) else self.source.guarantee
+        )
         assert guarantee is not None, "a private release has one"
         return guarantee
 
@@ -181,7 +183,7 @@ class ShownRelease:
 def head(panel: ShownRelease, entry: dict) -> None:
     """Show what was released: the table, how many rows, the guarantee, and how its limit was raised before."""
     facts = panel.measurement.facts
-    unit, noisy = facts.neighbours.count_unit, f"about {panel.noisy_moment.rows:,.0f}"
+    unit, noisy = facts.neighbours.count_unit, f"about {panel.noisy_moment.n_rows:,.0f}"
     rows = f"{noisy} {unit} (a noisy count)" if facts.n is None else f"{facts.n:,} {unit}"
     guarantee = to_powers(str(from_dict(entry["request"]["guarantee"])))
     show.tag("Released", f"{entry['name']}: {rows}, {facts.d} columns, {guarantee}")

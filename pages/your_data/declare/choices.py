@@ -22,12 +22,12 @@ _Z = 1.96
 
 def rows() -> int:
     """Return the number of rows that Plan takes."""
-    return int(owner_session().kept.get("rows", example_table.START))
+    return int(owner_session().widget_values.get("rows", example_table.START))
 
 
 def missing() -> float:
     """Return the share of missing cells that was given on Declare or on Plan."""
-    return float(owner_session().kept.get("missing-share", 0.0))
+    return float(owner_session().widget_values.get("missing-share", 0.0))
 
 
 def lines(declaration: Declaration) -> list[dict]:
@@ -55,7 +55,7 @@ def _line(words: str, declaration: Declaration) -> dict:
 
 def _half_width(declaration: Declaration) -> float:
     """Return half of the interval of a middle pair near zero, noise and sampling together."""
-    answers = owner_session().kept
+    answers = owner_session().widget_values
     values: dict[str, Any] = {name: answers[name] for name in ("structure", "strength") if name in answers}
     if example_table.has_limits_alone(declaration):
         values["spread"] = answers.get("spread", example_table.WITHIN_LIMITS)

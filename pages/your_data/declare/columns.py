@@ -91,12 +91,12 @@ def section() -> None:
         + "A column of texts has a **kind** with its levels, such as F | M, and one of dates the form that they are in."
     )
     session = form()
-    if session.typed is None:
-        session.typed = blank(session.header)
-        session.past.clear()
+    if session.column_table is None:
+        session.column_table = blank(session.header)
+        session.undo_stack.clear()
     take_in()  # the table remembers the state before
-    session.typed = limits_table.draw(
-        session.typed,
+    session.column_table = limits_table.draw(
+        session.column_table,
         FIELDS,
         _key(session),
         "A line per column: its kind, its public limits and their reason.",
@@ -104,8 +104,8 @@ def section() -> None:
         mistakes if session.problem else None,
     )
     undo = f"{session.prefix}-undo-{session.file_id}"
-    st.button("Undo", key=undo, on_click=_undo, disabled=not session.past, help="Takes the last change back.")
-    if doubtful := _doubtful(session.typed):
+    st.button("Undo", key=undo, on_click=_undo, disabled=not session.undo_stack, help="Takes the last change back.")
+    if doubtful := _doubtful(session.column_table):
         st.warning(
             show.as_text(
                 f"{listed(doubtful, 5)}: declared as a number, and the name sounds like text or a date. A cell with "
@@ -113,16 +113,18 @@ def section() -> None:
             )
         )
     _ask_for_logs(session)
-    _many(session, session.typed)
+    _many(session, session.column_table)
 
 
 def _ask_for_logs(session: TableForm) -> None:
     """Show which columns reach over decades, and the button that measures them on a log scale."""
-    assert session.typed is not None  # the table of columns was drawn before
+    assert session.column_table is not None  # the table of columns was drawn before
     decades = (
-        session.typed["use"] & session.typed["kind"].isin((NUMBER, INTEGER)) & session.typed["typical"].map(_decades)
+        session.column_table["use"]
+        & session.column_table["kind"].isin((NUMBER, INTEGER))
+        & session.column_table["typical"].map(_decades)
     )
-    names = session.typed["column"][decades].tolist()
+    names = session.column_table["column"][decades].tolist()
     if not names:
         return
     st.warning(
@@ -159,29 +161,31 @@ def _key(session: TableForm) -> str:
 def take_in() -> None:
     """Keep what was typed since the last run, for runs and callbacks in which the table is not drawn."""
     session = form()
-    if session.typed is not None and (
-        (table := limits_table.taken_in(session.typed, FIELDS, _key(session))) is not session.typed
+    if session.column_table is not None and (
+        (table := limits_table.taken_in(session.column_table, FIELDS, _key(session))) is not session.column_table
     ):
-        session.past.append(session.typed)
-        session.typed = table
+        session.undo_stack.append(session.column_table)
+        session.column_table = table
 
 
 def to_change() -> pd.DataFrame:
     """Return the table as it is typed, and remember it as it is before a button changes it; in a callback."""
     take_in()
     session = form()
-    assert session.typed is not None  # the buttons stand below the table
-    session.past.append(session.typed.copy())
-    return session.typed
+    assert session.column_table is not None  # the buttons stand below the table
+    session.undo_stack.append(session.column_table.copy())
+    return session.column_table
 
 
 def _undo() -> None:
     take_in()
     session = form()
-    assert session.typed is not None  # the button stands below the table
-    before = session.past.pop()
-    before.attrs[_key(session)] = session.typed.attrs.get(_key(session), 0)  # what was typed is not taken in again
-    session.typed = before
+    assert session.column_table is not None  # the button stands below the table
+    before = session.undo_stack.pop()
+    before.attrs[_key(session)] = session.column_table.attrs.get(
+        _key(session), 0
+    )  # what was typed is not taken in again
+    session.column_table = before
 
 
 def holes(rows: pd.DataFrame) -> list[tuple[str, str, pd.Series]]:
@@ -206,7 +210,7 @@ def mistakes(table: pd.DataFrame) -> dict[tuple[int, str], str]:
     lacking = {
         (row, field): f"Still missing: {label}." for label, field, lack in holes(rows) for row in rows.index[lack]
     }
-    return lacking | impossible(rows, str(form().kept.get("codes") or ""))
+    return lacking | impossible(rows, str(form().widget_values.get("codes") or ""))
 
 
 def impossible(rows: pd.DataFrame, codes: str = "") -> dict[tuple[int, str], str]:
@@ -233,7 +237,7 @@ def entered(codes: str, lacking: Sequence[str] = ()) -> tuple[Column, ...]:
 
     Raises one ValueError that names everything that is missing (also ``lacking``) or impossible.
     """
-    table = form().typed
+    table = form().column_table
     assert table is not None  # the table of columns was drawn before
     rows, missing = table[table["use"]], list(lacking)
     if not len(rows):
@@ -289,7 +293,7 @@ def _many(session: TableForm, table: pd.DataFrame) -> None:
             **keep("pasted", ""),
         )
         st.button("Take these lines", key=f"{session.prefix}-pasted-take-{session.file_id}", on_click=_take_lines)
-        if problem := session.kept.get("pasted-said"):
+        if problem := session.widget_values.get("pasted-said"):
             st.error(show.as_text(problem))
 
 
@@ -327,9 +331,9 @@ def _take_lines() -> None:
     try:
         take_codebook(current_value("pasted"))
     except ValueError as problem:
-        session.kept["pasted-said"] = f"{problem} Nothing was taken."
+        session.widget_values["pasted-said"] = f"{problem} Nothing was taken."
         return
-    session.kept["pasted-said"] = ""
+    session.widget_values["pasted-said"] = ""
     keep_now("pasted", "")
 
 
@@ -440,8 +444,11 @@ def leave_out(name: str) -> None:
     """Untick a column; for callbacks, before the table is drawn."""
     take_in()
     session = form()
-    if session.typed is not None and session.typed.loc[session.typed["column"] == name, "use"].any():
-        session.typed.loc[session.typed["column"] == name, "use"] = False
+    if (
+        session.column_table is not None
+        and session.column_table.loc[session.column_table["column"] == name, "use"].any()
+    ):
+        session.column_table.loc[session.column_table["column"] == name, "use"] = False
 
 
 def empty(cells: pd.Series) -> pd.Series:

@@ -54,10 +54,10 @@ def replace() -> None:
     with st.popover("Replace the file"):
         st.markdown("With a corrected file. What was typed stays for every column that the new file has as well.")
         file = visitor_files.uploader("Corrected table", "own-again")
-        if file is not None and session.typed is not None:
+        if file is not None and session.column_table is not None:
             st.session_state[_TAB], st.session_state[_REPLACED] = draft(session), True
             state.take(file)
-        if problem := session.kept.pop("unread", ""):
+        if problem := session.widget_values.pop("unread", ""):
             st.error(show.as_text(problem))
 
 
@@ -101,10 +101,10 @@ def in_tab(session: OwnerSession) -> None:
     The server then forgets the file and the form. `forget_all` empties the tab.
     """
     before: str | None = st.session_state.get(_TAB)  # None: the tab has not been asked yet
-    if session.turn or session.past or any(map(session.kept.get, _OF_TABLE)):
-        session.kept["touched"] = True  # also after Undo
-    touched = "touched" in session.kept
-    if session.typed is not None and touched:
+    if session.turn or session.undo_stack or any(map(session.widget_values.get, _OF_TABLE)):
+        session.widget_values["touched"] = True  # also after Undo
+    touched = "touched" in session.widget_values
+    if session.column_table is not None and touched:
         st.session_state[_TAB] = before = draft(session)
     _IN_TAB(data={"draft": before}, key=_TAB_KEY, height=0, on_draft_change=_take_draft)
     names = [f'"column": {json.dumps(name, ensure_ascii=False)}' for name in session.header]
@@ -114,13 +114,13 @@ def in_tab(session: OwnerSession) -> None:
         st.session_state[_TAB] = ""  # a spoilt one is not tried again
         with show.problems():
             restore(str(before))
-            session.kept["restored"] = True
+            session.widget_values["restored"] = True
             st.rerun()
     if before and names and not fits and not touched:
         st.caption("This tab keeps what was typed for a table with other columns. Typing here replaces it.")
-    if "restored" in session.kept:
+    if "restored" in session.widget_values:
         st.caption("What was typed before in this tab is there again. **Forget this file** removes it.")
-    for words, names in session.kept.get("others", {}).items():
+    for words, names in session.widget_values.get("others", {}).items():
         st.caption(show.as_text(f"{words}: {', '.join(names)}."))
 
 
@@ -138,9 +138,9 @@ def forget_all() -> None:
 
 def draft(session: OwnerSession) -> str:
     """Return what is typed so far as JSON, which `restore` reads."""
-    assert session.typed is not None  # the table of columns was drawn before
-    lines = session.typed.astype(object).where(session.typed.notna(), None).to_dict("records")
-    table = {name: session.kept[name] for name in _OF_TABLE if session.kept.get(name) is not None}
+    assert session.column_table is not None  # the table of columns was drawn before
+    lines = session.column_table.astype(object).where(session.column_table.notna(), None).to_dict("records")
+    table = {name: session.widget_values[name] for name in _OF_TABLE if session.widget_values.get(name) is not None}
     return json.dumps({"format": _DRAFT, "table": table, "columns": lines}, indent=2, ensure_ascii=False)
 
 
@@ -163,11 +163,13 @@ def restore(text: str) -> None:
     for name in ("person", "label"):
         if answers.get(name) not in session.header:
             answers[name] = None
-    session.typed = form_table
-    session.past.clear()
-    session.kept = {name: value for name, value in session.kept.items() if name not in _OF_TABLE} | answers
+    session.column_table = form_table
+    session.undo_stack.clear()
+    session.widget_values = {
+        name: value for name, value in session.widget_values.items() if name not in _OF_TABLE
+    } | answers
     before = [str(line["column"]) for line in lines]
-    session.kept["others"] = {
+    session.widget_values["others"] = {
         words: names
         for words, names in (
             ("Left out, because this file has no such columns", [n for n in before if n not in session.header]),
@@ -199,9 +201,9 @@ def fill(declaration: Declaration) -> None:
             for field, value in columns.line_of(column).items():
                 table.loc[row, field] = value
     codes = columns.codes_text(declaration.missing_codes)
-    session.typed, session.dialect, session.raw = table, declaration.dialect, raw
-    session.past.clear()
-    session.kept |= {
+    session.column_table, session.dialect, session.raw = table, declaration.dialect, raw
+    session.undo_stack.clear()
+    session.widget_values |= {
         "name": declaration.name,
         "unit": declaration.row_stands_for,
         "people": declaration.rows_per_person,

@@ -145,7 +145,7 @@ def rewrite(form: TableForm, dialect: Dialect) -> None:
     raw = as_csv(form.workbook, form.file_name, dialect) if form.workbook else form.raw
     header = tuple(read_header(raw[: MAX_HEADER_BYTES + 1], dialect))
     if header != form.header:
-        form.typed = None
+        form.column_table = None
     form.raw, form.header, form.dialect, form.problem = raw, header, dialect, ""
 
 

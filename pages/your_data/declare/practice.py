@@ -53,4 +53,4 @@ def _take(fill: Callable[[Declaration], None]) -> None:
     example = declaration(turn)
     fill(example)
     state.owner_session().declared = example
-    state.owner_session().kept["rows"] = _ROWS
+    state.owner_session().widget_values["rows"] = _ROWS

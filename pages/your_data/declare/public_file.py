@@ -106,7 +106,7 @@ def _public() -> None:
     show.tag("Public", f"{upload.file_name}: {len(upload.header)} columns, {size}")
     if upload.workbook or not says_how(upload.file_name):
         with st.popover(
-            "Written otherwise", key=f"upload-otherwise-{upload.kept.get('turn', 0)}"
+            "Written otherwise", key=f"upload-otherwise-{upload.widget_values.get('turn', 0)}"
         ):  # an answer closes it
             _ask(upload)
     state.show_form("upload")
@@ -139,9 +139,9 @@ def _take(file_id: str, name: str, file: UploadedTable) -> None:
 def _ask(upload: Upload) -> None:
     if file_format.ask(upload, f"upload-written-{upload.file_id}", rows=True):
         if upload.ranged:  # the file was read differently before
-            upload.typed = None
+            upload.column_table = None
         upload.ranged, upload.left_out, upload.declared = {}, {}, None
-        upload.kept["turn"] = upload.kept.get("turn", 0) + 1
+        upload.widget_values["turn"] = upload.widget_values.get("turn", 0) + 1
         visitor_files.forget_table()
         st.rerun()
 
@@ -159,7 +159,7 @@ def _form(upload: Upload) -> None:
     )
     columns.section()
     st.toggle("Leave out rows with a missing cell", key=key, help="Else such a cell counts as the typical value.")
-    upload.kept["drop"] = st.session_state[key]
+    upload.widget_values["drop"] = st.session_state[key]
     if st.button("Use this table", type="secondary" if upload.declared is None else "primary"):
         _use(upload)
         if not upload.problem:
@@ -235,7 +235,7 @@ def _numbers_rows(name: str, values: np.ndarray) -> bool:
 def _entered(upload: Upload) -> Declaration:
     """Return the declaration in the form. Raises ValueError for what is missing or cannot be."""
     column_list = columns.entered("")
-    drop = bool(upload.kept.get("drop"))
+    drop = bool(upload.widget_values.get("drop"))
     return Declaration(
         name="csv",
         row_stands_for="one row",
@@ -249,7 +249,7 @@ def _entered(upload: Upload) -> Declaration:
 
 def _use(upload: Upload) -> None:
     """Read the rows under the declaration in the form, or keep the reason why that cannot be."""
-    table = upload.typed
+    table = upload.column_table
     assert table is not None  # the form was drawn
     same = {
         name: tuple(table.loc[row, list(columns.NUMBERS)].map(str)) == upload.ranged[name]

@@ -106,7 +106,7 @@ def _table_facts() -> None:
     st.header("The table")
     show.say("The file is read.")
     left, right = st.columns(2, gap="large")
-    person = session.kept.get("person")
+    person = session.widget_values.get("person")
     with left:
         st.text_input(
             "Name of the table",
@@ -152,8 +152,10 @@ def _table_facts() -> None:
 def _ask_for_ids() -> None:
     """Show a question where a column's name looks like an id, and the button that answers it."""
     session = owner_session()
-    ids = [name for name in session.header if columns.names_a_person(name) and name != session.kept.get("label")]
-    if session.kept.get("person") or not ids:
+    ids = [
+        name for name in session.header if columns.names_a_person(name) and name != session.widget_values.get("label")
+    ]
+    if session.widget_values.get("person") or not ids:
         return
     st.warning(
         show.as_text(
@@ -209,7 +211,7 @@ def _missing() -> None:
         **keep("missing", None, among=missing),
     )
     _mark("missing")
-    if owner_session().kept.get("missing"):
+    if owner_session().widget_values.get("missing"):
         example_table.missing_share()
     st.text_input(
         "Codes for missing cells, in every column",
@@ -258,7 +260,7 @@ def _leaving(field: str) -> dict[str, Any]:
 
     def picked() -> None:
         arguments["on_change"]()
-        if (name := owner_session().kept[field]) is not None:
+        if (name := owner_session().widget_values[field]) is not None:
             columns.leave_out(name)
 
     return arguments | {"on_change": picked}
@@ -281,7 +283,7 @@ def _finish() -> None:
             session.problem = str(problem)
         else:
             if pressed and declaration != session.declared:
-                session.declared, session.look = declaration, None
+                session.declared, session.owner_view = declaration, None
     if session.problem:
         st.error(show.as_text(session.problem))
     if session.declared is None:
@@ -316,7 +318,7 @@ def _look_at_all() -> None:
 def changed_since() -> None:
     """Show a sentence where the form differs from what was declared."""
     session = owner_session()
-    if session.declared is None or session.typed is None:
+    if session.declared is None or session.column_table is None:
         return
     try:
         changed = entered() != session.declared
@@ -328,7 +330,7 @@ def changed_since() -> None:
 
 def entered() -> Declaration:
     """Return the declaration in the form. Raises ValueError for what is missing, in one sentence."""
-    answers = owner_session().kept
+    answers = owner_session().widget_values
     column_list = columns.entered(str(answers.get("codes") or ""), list(_unanswered(answers).values()))
     label, person = answers.get("label") or "", answers.get("person") or ""
     classes = tuple(c.strip() for c in str(answers.get("classes") or "").splitlines() if c.strip())
@@ -373,7 +375,7 @@ def _unanswered(answers: dict) -> dict[str, str]:
 def _mark(field: str) -> None:
     """Show below a question that it has no answer, once Declare was pressed."""
     session = owner_session()
-    if session.problem and field in _unanswered(session.kept):
+    if session.problem and field in _unanswered(session.widget_values):
         st.caption(":red[Still missing.]")
 
 

@@ -143,14 +143,14 @@ def _declare_search() -> None:
     session = owner_session()
     assert session.declared is not None  # the plan needs one
     searched = dataclasses.replace(session.declared, row_bound_search=True, row_bound_fraction=1.0)
-    session.declared, session.look = searched, None
+    session.declared, session.owner_view = searched, None
     drafts.fill(session.declared)
 
 
 def _apply(advice: list[Choice]) -> None:
     session = owner_session()
     assert session.declared is not None  # the plan needs one
-    session.declared, session.look = with_choices(session.declared, advice), None
+    session.declared, session.owner_view = with_choices(session.declared, advice), None
     drafts.fill(session.declared)
 
 

@@ -34,7 +34,7 @@ def section() -> None:
     if session.declared is None:
         st.info("First declare the table: the plan is computed from the declaration.")
         return
-    real = "a public table" if session.like else "an invented table"
+    real = "a public table" if session.public_table else "an invented table"
     show.tag("Simulated", f"from the declaration and {real}; no row of the file is read")
     controls, results = st.columns([2, 5], gap="large")
     with controls:
@@ -73,7 +73,7 @@ def _candidates() -> tuple[list[Guarantee], list[DeltaGenerator]]:
         power = st.slider("delta = 10 to the power", -12, -3, **keep("delta", -6))
         ends("stronger privacy", "more accuracy")
         delta = 10.0**power
-        if delta > 0.1 / max(int(owner_session().kept.get("rows", 1000)), 1):
+        if delta > 0.1 / max(int(owner_session().widget_values.get("rows", 1000)), 1):
             st.caption("A delta near 1/n would allow publishing somebody's row outright: take a smaller one.")
     guarantees: list[Guarantee] = []
     for k, (column, start) in enumerate(zip(st.columns(3), START[kind], strict=True)):

@@ -40,11 +40,11 @@ def section() -> None:
         "This reads the rows and shows the exact answer. **What you choose because of it is not covered by the "
         "guarantee.** If that must not happen, go straight to Release."
     )
-    if session.look is None:
+    if session.owner_view is None:
         agreed = st.checkbox("I understand, and I may see these rows", key=f"own-agree-{session.file_id}")
         if st.button("Show me", disabled=not agreed, key="own-show"):
             with show.problems(), st.spinner("Reading the rows ..."):
-                session.look = _look(session.guarantee)
+                session.owner_view = _look(session.guarantee)
                 st.rerun()
         if not agreed:
             st.caption("Tick the box to go on.")
@@ -52,7 +52,7 @@ def section() -> None:
     st.button("Clear", on_click=_clear, type="primary", help="Removes everything below from this session.")
     st.html(_STYLE)
     with st.container(key="own-look"):
-        _show(session.look, session.declared.measured)
+        _show(session.owner_view, session.declared.measured)
 
 
 def _look(guarantee: Guarantee) -> OwnerView:
@@ -66,7 +66,7 @@ def _look(guarantee: Guarantee) -> OwnerView:
 
 
 def _clear() -> None:
-    owner_session().look = None
+    owner_session().owner_view = None
 
 
 def _title() -> str:

@@ -203,7 +203,9 @@ def _release(request: ReleaseRequest) -> None:
             request.guarantee,
             request.method,
             ledger=ledger,
-            expected_rows=session.kept.get("rows") if private.facts.n is None else None,  # typed on Plan, if anything
+            expected_rows=session.widget_values.get("rows")
+            if private.facts.n is None
+            else None,  # typed on Plan, if anything
             **dict(request.parameters),
         )
         session.release_token = _token(ledger, request, private.facts.to_dict(), private.name)

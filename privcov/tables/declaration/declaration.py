@@ -243,7 +243,7 @@ def _exact(limit: Limit) -> str:
 class Declaration:
     r"""Everything that is publicly declared about a private table, as Your data and ``privcov declare`` save it.
 
-    `from_json` reads a saved one, and `on_files` gives the private table of files under it.
+    `from_json` reads a saved one, and `dataset_from_files` gives the private table of files under it.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ class Declaration:
     >>> declaration = privcov.Declaration.from_json(text)
     >>> with open("patients.csv", "w") as file:
     ...     _ = file.write("age\n34\n61\n52\n")
-    >>> declaration.on_files("patients.csv")
+    >>> declaration.dataset_from_files("patients.csv")
     PrivateDataset('trial', n=3, d=1, row_bound=1)
     """
 
@@ -343,7 +343,7 @@ class Declaration:
     def facts(self) -> PublicFacts:
         """The public facts of a table of one row."""
         labels, persons = [""] if self.label else None, [1] if self.person else None
-        return self.on_rows(np.zeros((1, len(self.columns))), labels, persons).facts
+        return self.dataset_from_rows(np.zeros((1, len(self.columns))), labels, persons).facts
 
     @property
     def kinds(self) -> Kinds:
@@ -355,7 +355,7 @@ class Declaration:
         """The names of the measured columns, which a category has several of."""
         return measured_names(self.kinds) or tuple(column.name for column in self.columns)
 
-    def on_rows(
+    def dataset_from_rows(
         self, rows: Any, labels: Sequence[str] | np.ndarray | None, persons: Sequence[object] | np.ndarray | None = None
     ) -> PrivateDataset:
         """Return the private table of these rows, in the order of the declared columns, with the ids of their persons.
@@ -370,7 +370,7 @@ class Declaration:
             )
         return PrivateDataset.from_rows(rows, labels=labels, persons=persons, **self._facts())
 
-    def on_files(self, paths: Paths, progress: Progress | None = None) -> PrivateDataset:
+    def dataset_from_files(self, paths: Paths, progress: Progress | None = None) -> PrivateDataset:
         """Return the private table in these files, of the declared columns; see `PrivateDataset.from_files`."""
         facts = self._facts()
         return PrivateDataset.from_files(paths, label=self.label, progress=progress, dialect=self.dialect, **facts)
@@ -487,7 +487,7 @@ def read_private(raw: bytes, declaration: Declaration) -> PrivateDataset:
     tables = tables_in(raw, declaration)
     with _nothing_said(declaration.dialect):
         rows, labels, ids = _columns_of(tables, declaration)
-    return declaration.on_rows(rows, labels, ids)
+    return declaration.dataset_from_rows(rows, labels, ids)
 
 
 def public_upload(raw: bytes, declaration: Declaration) -> tuple[Dataset, int, dict[str, int]]:

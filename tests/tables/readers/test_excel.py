@@ -101,7 +101,7 @@ def test_a_sheet_has_the_numbers_of_the_csv_and_of_the_parquet_file(tmp_path):
     declared = Declaration("t", "one row", columns)
     upload = read_private((tmp_path / "t.csv").read_bytes(), declared)
     np.testing.assert_array_equal(upload._rows.T, found["xlsx"])
-    in_file = declared.on_files(tmp_path / "t.xlsx")
+    in_file = declared.dataset_from_files(tmp_path / "t.xlsx")
     assert (in_file.facts.n, in_file.facts.columns) == (len(rows), upload.facts.columns)
 
 
@@ -316,7 +316,7 @@ def test_the_sheet_and_the_row_of_the_names_are_declared(tmp_path):
     assert excel.as_csv(raw, "The file", dialect) == b"\n\na,b\n1,2.5\n,3\n"
     columns = (Column("a", 0, 9, reason="x"), Column("b", 0, 9, reason="x"))
     declared = Declaration("t", "one row", columns, dialect=dialect, missing="typical")
-    table = Declaration.from_json(declared.to_json()).on_files(path)
+    table = Declaration.from_json(declared.to_json()).dataset_from_files(path)
     assert (table.facts.n, table.facts.d) == (2, 2)
     for other, words in (
         (Dialect(header_row=3), "which of them is meant is not guessed"),
