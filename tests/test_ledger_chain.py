@@ -507,7 +507,7 @@ def filled(folder: Path, count: int) -> Ledger:
     book.set_limit("t", privcov.ZCDP(1e6))
     facts = {"n": 1000, "columns": [f"a column {j}" for j in range(40)]}
     mark = json.dumps({"cells": "a" * 32, "persons": "b" * 32, "classes": "c" * 32})
-    with book._file.link(write=True) as link:
+    with book._file.connect(write=True) as link:
         for number in range(count):
             fields = {"token": f"token {number}", "name": "t", "kind": "zcdp", "amount": "1/8", "fingerprint": mark}
             request = json.dumps({"draw": number, "facts": facts}, sort_keys=True)

@@ -365,7 +365,7 @@ def test_nothing_is_set_aside_where_there_is_no_ledger(tmp_path):
 
 def test_a_ledger_that_is_in_use_is_not_set_aside(book, monkeypatch):
     monkeypatch.setattr(creation, "_BUSY_SECONDS", 0.1)
-    with book._file.link(write=True), pytest.raises(LedgerError, match="in use by another process"):
+    with book._file.connect(write=True), pytest.raises(LedgerError, match="in use by another process"):
         Ledger.begin_anew(book.path)
     assert Ledger(book.path).account("t").limit == privcov.ZCDP(1.0)
 

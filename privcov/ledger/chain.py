@@ -49,58 +49,67 @@ class Chain:
         self._key = hmac.new(key, b"chain", hashlib.sha256).digest()
 
     @staticmethod
-    def exists(link: sqlite3.Connection) -> bool:
+    def exists(connection: sqlite3.Connection) -> bool:
         """Return True when the ledger has a chain."""
-        return bool(link.execute("SELECT 1 FROM sqlite_schema WHERE name = 'chain' AND type = 'table'").fetchone())
+        return bool(
+            connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'chain' AND type = 'table'").fetchone()
+        )
 
-    def begin(self, link: sqlite3.Connection, note: str) -> None:
+    def begin(self, connection: sqlite3.Connection, note: str) -> None:
         """Write the first record."""
-        self._record(link, "ledger", 0, "begun", note, [])
+        self._record(connection, "ledger", 0, "begun", note, [])
 
-    def enter_limit(self, link: sqlite3.Connection, name: str, guarantee: str, set_at: str) -> None:
+    def enter_limit(self, connection: sqlite3.Connection, name: str, guarantee: str, set_at: str) -> None:
         """Add a row to the limits, with its record."""
-        (number,) = link.execute("SELECT coalesce(max(id), 0) + 1 FROM limits").fetchone()
-        self._record(link, "limit", number, "set", "", [name, guarantee, set_at])
-        link.execute("INSERT INTO limits VALUES (?, ?, ?, ?)", (number, name, guarantee, set_at))
+        (number,) = connection.execute("SELECT coalesce(max(id), 0) + 1 FROM limits").fetchone()
+        self._record(connection, "limit", number, "set", "", [name, guarantee, set_at])
+        connection.execute("INSERT INTO limits VALUES (?, ?, ?, ?)", (number, name, guarantee, set_at))
 
-    def enter_release(self, link: sqlite3.Connection, **fields: str) -> None:
+    def enter_release(self, connection: sqlite3.Connection, **fields: str) -> None:
         """Add a reserved row to the transactions, with its record."""
         values = [fields[name] for name in _RELEASE]
-        (number,) = link.execute("SELECT coalesce(max(id), 0) + 1 FROM transactions").fetchone()
-        self._record(link, "release", number, "reserved", "", [*values, ""])
+        (number,) = connection.execute("SELECT coalesce(max(id), 0) + 1 FROM transactions").fetchone()
+        self._record(connection, "release", number, "reserved", "", [*values, ""])
         names, places = ", ".join(_RELEASE), ", ".join("?" * len(_RELEASE))
-        link.execute(
+        connection.execute(
             f"INSERT INTO transactions (id, state, {names}) VALUES (?, 'reserved', {places})", (number, *values)
         )
 
     def move(
-        self, link: sqlite3.Connection, token: str, state: str, worker: str | None = None, answer: str | None = None
+        self,
+        connection: sqlite3.Connection,
+        token: str,
+        state: str,
+        worker: str | None = None,
+        answer: str | None = None,
     ) -> None:
         """Move the row of a token to ``state``; a ``worker`` of None keeps the one that is entered."""
-        number, entered, *fields = link.execute(
+        number, entered, *fields = connection.execute(
             f"SELECT id, worker, {', '.join(_RELEASE)} FROM transactions WHERE token = ?", (token,)
         ).fetchone()
         worker = entered if worker is None else worker
-        self._record(link, "release", number, state, digest(answer), [*fields, worker])
-        link.execute(
+        self._record(connection, "release", number, state, digest(answer), [*fields, worker])
+        connection.execute(
             "UPDATE transactions SET state = ?, worker = ?, answer = ? WHERE id = ?", (state, worker, answer, number)
         )
 
     @staticmethod
-    def head(link: sqlite3.Connection) -> Head:
+    def head(connection: sqlite3.Connection) -> Head:
         """Return the end of the chain as stored, unchecked."""
-        return Head(*(link.execute("SELECT step, seal FROM chain ORDER BY step DESC LIMIT 1").fetchone() or (0, "")))
+        return Head(
+            *(connection.execute("SELECT step, seal FROM chain ORDER BY step DESC LIMIT 1").fetchone() or (0, ""))
+        )
 
-    def verified(self, link: sqlite3.Connection) -> Head:
+    def verified(self, connection: sqlite3.Connection) -> Head:
         """Compute the seals of all records again from the rows, and return the head."""
         rows: dict[tuple[str, int], tuple[str, str, list]] = {("ledger", 0): ("", "", [])}
-        limits = link.execute("SELECT id, name, guarantee, set_at FROM limits ORDER BY id").fetchall()
+        limits = connection.execute("SELECT id, name, guarantee, set_at FROM limits ORDER BY id").fetchall()
         rows |= {("limit", number): ("set", "", fields) for number, *fields in limits}
         query = f"SELECT id, state, worker, {', '.join(_RELEASE)} FROM transactions ORDER BY id"
-        for number, state, worker, *fields in link.execute(query).fetchall():
+        for number, state, worker, *fields in connection.execute(query).fetchall():
             rows["release", number] = (state, worker, fields)
         states, head = {}, Head(0, "")
-        for step, subject, number, state, note, seal in link.execute(
+        for step, subject, number, state, note, seal in connection.execute(
             "SELECT step, subject, number, state, note, seal FROM chain ORDER BY step"
         ):
             if (subject, number) not in rows:
@@ -117,13 +126,13 @@ class Chain:
         return head
 
     @staticmethod
-    def read_answer(link: sqlite3.Connection, token: str) -> str | None:
+    def read_answer(connection: sqlite3.Connection, token: str) -> str | None:
         """Return the stored answer of a token, None where there is none."""
-        row = link.execute("SELECT id, answer FROM transactions WHERE token = ?", (token,)).fetchone()
+        row = connection.execute("SELECT id, answer FROM transactions WHERE token = ?", (token,)).fetchone()
         if row is None:
             return None
         number, answer = row
-        (note,) = link.execute(
+        (note,) = connection.execute(
             "SELECT note FROM chain WHERE subject = 'release' AND number = ? ORDER BY step DESC LIMIT 1", (number,)
         ).fetchone()
         if note != digest(answer):
@@ -131,11 +140,11 @@ class Chain:
         return answer
 
     def _record(
-        self, link: sqlite3.Connection, subject: str, number: int, state: str, note: str, fields: list[str]
+        self, connection: sqlite3.Connection, subject: str, number: int, state: str, note: str, fields: list[str]
     ) -> None:
-        head = self.head(link)
+        head = self.head(connection)
         row = (head.steps + 1, subject, number, state, note, self._seal(head, subject, number, state, note, fields))
-        link.execute("INSERT INTO chain VALUES (?, ?, ?, ?, ?, ?)", row)
+        connection.execute("INSERT INTO chain VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def _seal(self, before: Head, subject: str, number: int, state: str, note: str, fields: list[str]) -> str:
         words = json.dumps([before.steps + 1, before.seal, subject, number, state, note, fields])

@@ -155,24 +155,24 @@ def _without_writers(path: Path) -> Iterator[None]:
     if not _opens(path):
         yield
         return
-    with contextlib.closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as link:
+    with contextlib.closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as connection:
         try:
-            link.execute("PRAGMA journal_mode=DELETE")
-            link.execute("BEGIN EXCLUSIVE")
+            connection.execute("PRAGMA journal_mode=DELETE")
+            connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.OperationalError as problem:
             raise LedgerError(
                 f"The ledger {path} is in use by another process ({problem}). End that one, and give the command again."
             ) from None
         yield
-        link.execute("ROLLBACK")
+        connection.execute("ROLLBACK")
 
 
 def _opens(path: Path) -> bool:
     try:
         if not _there(path):
             return False
-        with contextlib.closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as link:
-            link.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        with contextlib.closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     except (LedgerError, OSError, sqlite3.Error):
         return False
     return True

@@ -78,36 +78,36 @@ class LedgerFile:
             self._read_key()
         except (OSError, sqlite3.Error) as problem:
             raise self._unusable(problem) from None
-        with self._alone() as link:
+        with self._alone() as connection:
             self.counter.tidy()
-            self._check_key(link)
-        with self.link():
+            self._check_key(connection)
+        with self.connect():
             pass
 
     @contextlib.contextmanager
-    def link(self, write: bool = False) -> Iterator[sqlite3.Connection]:
+    def connect(self, write: bool = False) -> Iterator[sqlite3.Connection]:
         """Check the chain and yield a connection; with ``write`` its changes are one transaction on the disk."""
-        with self._alone() as link:
-            before = self._settled(link)
-            yield link
-            if write and (after := Chain.head(link)) != before:
-                self._commit(link, before, after)
+        with self._alone() as connection:
+            before = self._settled(connection)
+            yield connection
+            if write and (after := Chain.head(connection)) != before:
+                self._commit(connection, before, after)
 
     # --- the chain and the counter ------------------------------------------------------------------------------
 
-    def _settled(self, link: sqlite3.Connection) -> Head:
+    def _settled(self, connection: sqlite3.Connection) -> Head:
         """Check chain and counter, settle on the head of the chain, and return it; LedgerError where they disagree."""
-        self._check_key(link)
-        if not Chain.exists(link):
+        self._check_key(connection)
+        if not Chain.exists(connection):
             raise lost_error(self.path)
         checkpoint = self._read_counter()
         unchanged = checkpoint is not None and checkpoint.mark == self._mark and not checkpoint.next
         # With a write-ahead log changes would leave the file as it was.
-        alone = link.execute("PRAGMA journal_mode").fetchone() == ("delete",)
-        if unchanged and checkpoint is not None and checkpoint.settled == Chain.head(link) and alone:
+        alone = connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+        if unchanged and checkpoint is not None and checkpoint.settled == Chain.head(connection) and alone:
             return checkpoint.settled
         try:
-            head = self.chain.verified(link)
+            head = self.chain.verified(connection)
         except BrokenChain:
             raise self.altered() from None
         if checkpoint is None:
@@ -130,12 +130,12 @@ class LedgerFile:
         s = self.path.stat()
         return f"{s.st_ino} {s.st_size} {s.st_mtime_ns} {s.st_ctime_ns}"
 
-    def _commit(self, link: sqlite3.Connection, before: Head | None, after: Head) -> None:
+    def _commit(self, connection: sqlite3.Connection, before: Head | None, after: Head) -> None:
         """Commit the database between the two writes of the counter."""
         self.counter.write(Checkpoint(before, after))
-        link.execute("COMMIT")
-        link.execute("BEGIN IMMEDIATE")
-        if Chain.head(link) == after:  # else another process has gone on, and settled it
+        connection.execute("COMMIT")
+        connection.execute("BEGIN IMMEDIATE")
+        if Chain.head(connection) == after:  # else another process has gone on, and settled it
             self.counter.write(Checkpoint(after, mark=self._mark))
 
     def _fill(self) -> None:
@@ -143,12 +143,12 @@ class LedgerFile:
         self._read_key()
         if (checkpoint := self._read_counter()) is not None and checkpoint.settled is not None:
             raise lost_error(self.path)  # the counter has a settled head, so this ledger is not a new one
-        with self._alone() as link:
+        with self._alone() as connection:
             for statement in (*_TABLES, *SCHEMA):
-                link.execute(statement)
-            link.executemany("INSERT INTO facts VALUES (?, ?)", (("key", self._key_check), ("format", FORMAT)))
-            self.chain.begin(link, datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"))
-            self._commit(link, None, Chain.head(link))
+                connection.execute(statement)
+            connection.executemany("INSERT INTO facts VALUES (?, ?)", (("key", self._key_check), ("format", FORMAT)))
+            self.chain.begin(connection, datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"))
+            self._commit(connection, None, Chain.head(connection))
 
     def _read_counter(self) -> Checkpoint | None:
         try:
@@ -176,10 +176,10 @@ class LedgerFile:
         self.counter = Counter(beside(self.path, ".head").resolve(), self.key)
         self._key_check = hmac.new(self.key, b"check", hashlib.sha256).hexdigest()
 
-    def _check_key(self, link: sqlite3.Connection) -> None:
+    def _check_key(self, connection: sqlite3.Connection) -> None:
         """Raise LedgerError where the database was made with another key, or in another form."""
         try:
-            facts = dict(link.execute("SELECT name, value FROM facts").fetchall())
+            facts = dict(connection.execute("SELECT name, value FROM facts").fetchall())
         except sqlite3.OperationalError:  # a database, and no ledger
             facts = {}
         if "key" not in facts:
@@ -207,14 +207,14 @@ class LedgerFile:
             where = f"{self.path.absolute().as_uri()}?mode=rw"  # never makes the file
             with contextlib.closing(
                 sqlite3.connect(where, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
-            ) as link:
-                link.execute("PRAGMA synchronous=FULL")
-                link.execute("BEGIN IMMEDIATE")
+            ) as connection:
+                connection.execute("PRAGMA synchronous=FULL")
+                connection.execute("BEGIN IMMEDIATE")
                 try:
-                    yield link
+                    yield connection
                 finally:
-                    if link.in_transaction:
-                        link.execute("ROLLBACK")
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
         except (sqlite3.Error, OSError) as problem:
             raise self._unusable(problem) from None
 

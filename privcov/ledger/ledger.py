@@ -116,13 +116,15 @@ class Ledger:
     @checks.explain_arguments
     def account(self, name: str) -> Account:
         """Return the limit of a table and what was spent."""
-        with self._file.link() as link:
-            return self._account(link, name)
+        with self._file.connect() as connection:
+            return self._account(connection, name)
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the tables with a limit or a release."""
-        with self._file.link() as link:
-            rows = link.execute("SELECT name FROM limits UNION SELECT name FROM transactions ORDER BY 1").fetchall()
+        with self._file.connect() as connection:
+            rows = connection.execute(
+                "SELECT name FROM limits UNION SELECT name FROM transactions ORDER BY 1"
+            ).fetchall()
         return tuple(name for (name,) in rows)
 
     def entries(self, name: str | None = None, last: int = -1, token: str | None = None) -> tuple[Entry, ...]:
@@ -132,17 +134,19 @@ class Ledger:
         """
         filters = {"name": name, "token": token}
         where = " AND ".join(f"{field} = :{field}" for field, value in filters.items() if value is not None)
-        with self._file.link() as link:
-            rows = link.execute(
+        with self._file.connect() as connection:
+            rows = connection.execute(
                 "SELECT id, token, name, state, kind, amount, request, reserved_at, (SELECT min(step) FROM chain "
                 "WHERE subject = 'release' AND number = id) FROM transactions "
                 f"WHERE {where or 'true'} ORDER BY id DESC LIMIT :last",
                 {**filters, "last": last},
             ).fetchall()[::-1]
-            limits = {owner: self._limits(link, owner)[1] for owner in {row[2] for row in rows}}
+            limits = {owner: self._limits(connection, owner)[1] for owner in {row[2] for row in rows}}
             count_older = "SELECT count(*) FROM transactions WHERE name = ? AND id < ?"
             oldest = {row[2]: row[0] for row in reversed(rows)}
-            counts = {owner: link.execute(count_older, (owner, row)).fetchone()[0] for owner, row in oldest.items()}
+            counts = {
+                owner: connection.execute(count_older, (owner, row)).fetchone()[0] for owner, row in oldest.items()
+            }
         entries = []
         for _, token, owner, state, kind, amount, request, at, step in rows:
             counts[owner] += 1
@@ -153,8 +157,8 @@ class Ledger:
 
     def stored(self, token: str) -> str | None:
         """Return the stored answer of a transaction, the same bytes every time; None where there is none."""
-        with self._file.link() as link:
-            return self._answer(link, token)
+        with self._file.connect() as connection:
+            return self._answer(connection, token)
 
     def token_of(self, name: str, request: dict) -> str:
         """Return the token of a request; equal requests on a table have the same one, and so are one transaction."""
@@ -166,12 +170,12 @@ class Ledger:
 
         It needs no rows, and so can be called before they are read.
         """
-        with self._file.link() as link:
-            row = link.execute(
+        with self._file.connect() as connection:
+            row = connection.execute(
                 "SELECT 1 FROM transactions WHERE token = ?", (token or self.token_of(name, request),)
             ).fetchone()
             if not row:
-                self._check_affords(link, name, guarantee, request)
+                self._check_affords(connection, name, guarantee, request)
 
     # --- writing ------------------------------------------------------------------------------------------------
 
@@ -201,15 +205,15 @@ class Ledger:
         reason = "".join(c for c in reason if unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Zl", "Zp")).strip()
         if len(reason) > _LONGEST_REASON:
             raise LedgerError(f"reason has {len(reason):,} characters, at most {_LONGEST_REASON:,}. Say it shorter.")
-        with self._file.link(write=True) as link:
-            before = self._account(link, name).limit
+        with self._file.connect(write=True) as connection:
+            before = self._account(connection, name).limit
             if before is not None and allows_more(guarantee, before) and not any(map(str.isalnum, reason)):
                 raise LedgerError(
                     f"{guarantee} may allow more than the limit of {name!r}, {before}: it protects less. Give a "
                     "reason, which stays on record (in Python reason=..., in a shell --reason)."
                 )
             words = json.dumps({**to_dict(guarantee), "reason": reason})
-            self._file.chain.enter_limit(link, name, words, _now())
+            self._file.chain.enter_limit(connection, name, words, _now())
         return self.account(name)
 
     def reserve(
@@ -279,8 +283,8 @@ class Ledger:
         """Store the answer of a release that is committed, and return what is stored; see `Payment.store`."""
         try:
             self._finish(token, "stored", answer)
-            with self._file.link() as link:
-                return self._require_answer(link, token)
+            with self._file.connect() as connection:
+                return self._require_answer(connection, token)
         except LedgerError as problem:
             raise LedgerError(
                 f"This release of {name!r} was drawn, so its cost counts as spent, but it could not be stored and "
@@ -296,8 +300,8 @@ class Ledger:
     def _reserve(self, name: str, guarantee: Guarantee, request: dict, token: str, fingerprint: str) -> bool:
         """Return True when the row is reserved, False when it is committed, stored or failed."""
         words = json.dumps(request, sort_keys=True)
-        with self._file.link(write=True) as link:
-            row = link.execute(
+        with self._file.connect(write=True) as connection:
+            row = connection.execute(
                 "SELECT name, request, state, fingerprint FROM transactions WHERE token = ?", (token,)
             ).fetchone()
             if row:
@@ -306,8 +310,8 @@ class Ledger:
                 if fingerprint and row[3] and not same_table(fingerprint, row[3]):
                     raise _changed(name, row[2])
                 return row[2] == "reserved"
-            self._check_affords(link, name, guarantee, request)
-            fingerprints = link.execute(
+            self._check_affords(connection, name, guarantee, request)
+            fingerprints = connection.execute(
                 "SELECT DISTINCT name, fingerprint FROM transactions WHERE fingerprint <> ''"
             ).fetchall()
             fingerprints = fingerprints if fingerprint else []
@@ -323,7 +327,7 @@ class Ledger:
                 )
             cost = cost_of(guarantee)
             self._file.chain.enter_release(
-                link,
+                connection,
                 token=token,
                 name=name,
                 kind=cost.kind,
@@ -336,26 +340,28 @@ class Ledger:
 
     def _commit(self, token: str) -> bool:
         """Commit a reserved row; return True for the one process that may draw."""
-        with self._file.link(write=True) as link:
-            if link.execute("SELECT state FROM transactions WHERE token = ?", (token,)).fetchone() != ("reserved",):
+        with self._file.connect(write=True) as connection:
+            if connection.execute("SELECT state FROM transactions WHERE token = ?", (token,)).fetchone() != (
+                "reserved",
+            ):
                 return False
-            self._file.chain.move(link, token, "committed", worker=_worker())
+            self._file.chain.move(connection, token, "committed", worker=_worker())
         return True
 
     def _finish(self, token: str, state: str, answer: str | None) -> None:
-        with self._file.link(write=True) as link:
-            self._file.chain.move(link, token, state, answer=answer)
+        with self._file.connect(write=True) as connection:
+            self._file.chain.move(connection, token, state, answer=answer)
 
     def _await(self, token: str, wait: float) -> str:
         """Return what another process stores for the token."""
         end = time.monotonic() + wait
         while True:
-            with self._file.link() as link:
-                state, worker = link.execute(
+            with self._file.connect() as connection:
+                state, worker = connection.execute(
                     "SELECT state, worker FROM transactions WHERE token = ?", (token,)
                 ).fetchone()
                 if state == "stored":
-                    return self._require_answer(link, token)
+                    return self._require_answer(connection, token)
             ended = state == "failed" or (state == "committed" and not _lives(worker))
             if not ended and time.monotonic() > end:
                 raise LedgerError(
@@ -372,26 +378,26 @@ class Ledger:
 
     # --- inside -------------------------------------------------------------------------------------------------
 
-    def _answer(self, link: sqlite3.Connection, token: str) -> str | None:
+    def _answer(self, connection: sqlite3.Connection, token: str) -> str | None:
         """Return the stored answer, compared with the chain; None where there is none."""
         try:
-            return self._file.chain.read_answer(link, token)
+            return self._file.chain.read_answer(connection, token)
         except BrokenChain:
             raise self._file.altered() from None
 
-    def _require_answer(self, link: sqlite3.Connection, token: str) -> str:
-        answer = self._answer(link, token)
+    def _require_answer(self, connection: sqlite3.Connection, token: str) -> str:
+        answer = self._answer(connection, token)
         if answer is None:
             raise self._file.altered()
         return answer
 
     @staticmethod
-    def _account(link: sqlite3.Connection, name: str) -> Account:
-        limit, increases = Ledger._limits(link, name)
-        costs = link.execute(
+    def _account(connection: sqlite3.Connection, name: str) -> Account:
+        limit, increases = Ledger._limits(connection, name)
+        costs = connection.execute(
             "SELECT kind, amount, count(*) FROM transactions WHERE name = ? GROUP BY kind, amount", (name,)
         ).fetchall()
-        first = link.execute(
+        first = connection.execute(
             "SELECT request FROM transactions WHERE id = (SELECT min(id) FROM transactions WHERE name = ?)", (name,)
         ).fetchone()
         unit = unit_of(json.loads(first[0])) if first else ""
@@ -399,11 +405,11 @@ class Ledger:
         return Account(name, limit, tuple(Cost(kind, Fraction(a), k) for kind, a, k in costs), unit, words)
 
     @staticmethod
-    def _limits(link: sqlite3.Connection, name: str) -> tuple[Guarantee | None, list[tuple[int, str]]]:
+    def _limits(connection: sqlite3.Connection, name: str) -> tuple[Guarantee | None, list[tuple[int, str]]]:
         """Return the limit of a table, and in which step of the chain and in which words it was raised."""
         limit: Guarantee | None = None
         increases = []
-        rows = link.execute(
+        rows = connection.execute(
             "SELECT guarantee, set_at, (SELECT min(step) FROM chain WHERE subject = 'limit' AND number = id) "
             "FROM limits WHERE name = ? ORDER BY id",
             (name,),
@@ -415,12 +421,12 @@ class Ledger:
                 increases.append((step, f"The limit was raised from {before} to {limit} on {set_at[:10]}: {reason}"))
         return limit, increases
 
-    def _check_affords(self, link: sqlite3.Connection, name: str, guarantee: Guarantee, request: dict) -> None:
+    def _check_affords(self, connection: sqlite3.Connection, name: str, guarantee: Guarantee, request: dict) -> None:
         """Raise LedgerError where there is no limit, not enough is left of it, or it counts releases of another unit.
 
         Also where the request was made with another public number of rows: then the table has changed.
         """
-        account = self._account(link, name)
+        account = self._account(connection, name)
         if account.limit is None:
             raise LedgerError(
                 f"The ledger has no limit for {name!r}. Set one first, for all its releases: in "
@@ -428,7 +434,7 @@ class Ledger:
             )
         if other := account.other_unit(unit_of(request)):
             raise LedgerError(other)
-        changed = link.execute(
+        changed = connection.execute(
             f"SELECT state FROM transactions WHERE name = :name AND request <> :asked "
             f"AND {BUT_FOR_N.format('request')} = {BUT_FOR_N.format(':asked')}",
             {"name": name, "asked": json.dumps(request, sort_keys=True)},
