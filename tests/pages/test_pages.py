@@ -18,6 +18,7 @@ from pages.common.frame import MENU
 from pages.common.study import DEFAULT_METHOD, Study, means_study
 from privcov.core.words import percent
 from privcov.metrics.errors import error, waterfall
+from tests.exhaustive import some_of
 from tests.pages.test_upload import declared
 from tests.patience import patient, until
 
@@ -116,13 +117,18 @@ def test_what_is_wrong_with_a_link_is_said_until_something_changes():
     assert not at.warning
 
 
-@pytest.mark.parametrize("file", [p for p in PAGES if not re.match("pages/([5-9]|10)", p)])  # those take no study
-@pytest.mark.parametrize("query", [
+FILES = [p for p in PAGES if not re.match("pages/([5-9]|10)", p)]  # the others take no study
+ENDS = [
     {"rho": "1e-05"}, {"rho": "10"}, {"kind": "approx", "epsilon": "0.01", "delta": "1e-12"},
     {"kind": "approx", "epsilon": "20", "delta": "0.1"}, {"bound": "0.0625"}, {"bound": "8"},
     {"data.d": "1"}, {"data.n": "1"}, {"data.n": "3", "data.d": "10"}, {"source": "wine"},
     {"source": "breast-cancer"}, {"source": "example"},
-])  # fmt: skip
+]  # fmt: skip
+EVERY_END = [(file, query) for file in FILES for query in ENDS]
+A_THIRD = [at for at in range(len(EVERY_END)) if sum(divmod(at, len(ENDS))) % 3 == 0]  # every end, on some page
+
+
+@pytest.mark.parametrize(("file", "query"), some_of(EVERY_END, *A_THIRD))
 def test_the_ends_of_the_controls_give_a_picture_or_a_sentence(file, query):
     base = {} if "source" in query else SMALL
     at = open_page(file, **{**base, **query})
