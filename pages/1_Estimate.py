@@ -40,8 +40,8 @@ with show.problems():
     sample = reference_matrix(data, rel.target, "sample")
     reference = reference_matrix(data, rel.target, against)
 
-    wrong = show_answers(rel, data)
-    assert wrong is not None  # it has a reference
+    relative_error = show_answers(rel, data)
+    assert relative_error is not None  # it has a reference
     card = METHODS.get(rel.method)
     mark = own_range.mark(data)
     show.made_from(data, rel, card.label, mark)
@@ -71,7 +71,7 @@ with show.problems():
 
     if rel.target != "precision":
         with st.container(key="verdict"):
-            st.markdown(shown.verdict(wrong, data, rel, how))
+            st.markdown(shown.verdict(relative_error, data, rel, how))
     noise = noise_on_entries(rel)
     if how == show.CORRELATIONS:
         st.markdown(show.as_text(shown.strongest(data, released, noise)))

@@ -26,15 +26,15 @@ show_answers = study_form.draw(study)
 with show.problems():
     data = cached.dataset(study)
     rel = cached.release(study)
-    wrong = show_answers(rel, data)
+    relative_error = show_answers(rel, data)
     series, edge = spectra(rel, data), noise_edge(rel)
 
     show.made_from(data, rel, METHODS.get(rel.method).label, own_range.mark(data))
     own_range.warn(data)
     unit = f"of {SCALED}" if data.bounds is not None else "in squared units of the data"
     show.picture(spectrum(series, edge, palette, unit=unit), "spectrum")
-    assert wrong is not None  # a covariance has a reference
-    st.markdown(shown.verdict(wrong, data, rel))
+    assert relative_error is not None  # a covariance has a reference
+    st.markdown(shown.verdict(relative_error, data, rel))
     if words := in_words(series, edge):
         clipped = share_clipped(data.with_row_bound(rel.row_bound))
         st.markdown(

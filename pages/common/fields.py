@@ -141,7 +141,7 @@ def attacker(guarantee: Guarantee, label: str = "Attacker, any method") -> None:
     show.attacker_line(cached.attacker_success(guarantee), frame.palette(), label, most=True)
 
 
-def show_error_and_attacker(rel: Release, level: float, wrong: float | None, against: str, label: str) -> None:
+def show_error_and_attacker(rel: Release, level: float, relative_error: float | None, against: str, label: str) -> None:
     """Show the error of the current release, and the best attacker's chance.
 
     ``level``: the slider's level, as `follow.js` compares it; ``label``: the attacker's; the tooltip has the bound for
@@ -150,4 +150,4 @@ def show_error_and_attacker(rel: Release, level: float, wrong: float | None, aga
     hint = ""
     if rel.actual_guarantee is not None:
         hint = f"Any method under {rel.guarantee}: {show.chance(cached.attacker_success(rel.guarantee), most=True)}."
-    show.error_and_attacker(f"{level:g}", wrong, against, rel.attacker_success, frame.palette(), hint, label)
+    show.error_and_attacker(f"{level:g}", relative_error, against, rel.attacker_success, frame.palette(), hint, label)

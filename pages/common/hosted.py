@@ -51,7 +51,7 @@ def is_reachable() -> bool:
     return not all(loopback(_host(text)) for text in hosts)
 
 
-def shut() -> bool:
+def is_public() -> bool:
     """Return whether this server takes no private file from any visit, whatever its headers or login."""
     return for_everybody() or not loopback(st.get_option("server.address"))
 

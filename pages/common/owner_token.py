@@ -81,7 +81,7 @@ def announce() -> None:
         if _announced.is_set():
             return
         _announced.set()
-    if (hosted.shut() and not hosted.for_class()) or not required():
+    if (hosted.is_public() and not hosted.for_class()) or not required():
         return
     if problem := _trouble():
         print(f"PrivCov: {problem}", file=sys.stderr, flush=True)

@@ -134,19 +134,19 @@ def attacker_line(success: float, palette: Palette, label: str = ATTACKER, *, mo
 
 
 def error_and_attacker(
-    level: str, wrong: float | None, against: str, success: float, palette: Palette, hint: str, label: str
+    level: str, relative_error: float | None, against: str, success: float, palette: Palette, hint: str, label: str
 ) -> None:
     """Show what a release at this level costs and leaves: its error, and the attacker's best chance, in one line.
 
-    ``wrong`` is the relative error to ``against``, None where the page has another. ``hint`` is added to what is under
+    ``relative_error`` is that to ``against``, None where the page has another. ``hint`` is added to what is under
     the pointer of the attacker's line, named ``label``. `follow.js` replaces the numbers while the level is dragged.
     """
     cost, says = "", f"{label}: {chance(success)}."
-    if wrong is not None:
-        says = f"Error to {against}: {percent(wrong)}. {says}"
+    if relative_error is not None:
+        says = f"Error to {against}: {percent(relative_error)}. {says}"
         cost = (
             '<span title="Relative Frobenius error, one draw of the noise; 100 % is as bad as the zero matrix.">'
-            f"Error to {against}: <b>{_number('error', percent(wrong))}</b></span>"
+            f"Error to {against}: <b>{_number('error', percent(relative_error))}</b></span>"
         )
     line = _line(success, palette, label, chance(success), f"{_GUESS} {hint}")
     st.html(f'<div class="pc-answers" data-level="{level}" data-says="{escape(says)}">{cost}{line}</div>')

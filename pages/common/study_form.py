@@ -82,13 +82,13 @@ def draw(
         doubt(study, cached.dataset(study, default_source).n)
 
     def release(rel: Release, data: Dataset) -> float | None:
-        against, wrong = reference_of(data), None
+        against, relative_error = reference_of(data), None
         with contextlib.suppress(ValueError):  # few rows have no sample precision to compare with
-            wrong = error(rel, data, relative=True, against=against)
+            relative_error = error(rel, data, relative=True, against=against)
         with place:
             label = "Attacker, if the bounds were public" if own_range.sentence(data) else fields.THIS_RELEASE
-            fields.show_error_and_attacker(rel, getattr(study, study.level_name), wrong, against, label)
-        return wrong
+            fields.show_error_and_attacker(rel, getattr(study, study.level_name), relative_error, against, label)
+        return relative_error
 
     return release
 

@@ -81,9 +81,9 @@ def _as_released(value: float, noise: float) -> str:
     return f"released {value:.2f}" + (f" ± {noise:.2g}" if noise < 1 else ", lost in the noise")
 
 
-def verdict(wrong: float, data: Dataset, rel: Release, how: str = "") -> str:
+def verdict(relative_error: float, data: Dataset, rel: Release, how: str = "") -> str:
     """Return whether the release is of use as it is shown, as markdown."""
-    word, why = in_words(wrong, data, rel, correlations=how == CORRELATIONS)
+    word, why = in_words(relative_error, data, rel, correlations=how == CORRELATIONS)
     alone = " One column has a variance and no covariance: give two or more." * (data.d == 1)
     return f"**{word}** {why}".strip() + alone
 

@@ -12,7 +12,7 @@ import streamlit as st
 from pages.common import show, visitor_files
 from pages.common.fields import ends
 from pages.your_data.declare import file_format
-from pages.your_data.state import keep, owner_session, public_rows
+from pages.your_data.state import owner_session, public_rows, widget_args
 from privcov.core.guarantees import Guarantee
 from privcov.steward.example_rows import STRUCTURES, ExampleRows, Invention, invented
 from privcov.steward.preview import Preview, noise_for, preview, searched
@@ -34,7 +34,7 @@ def ask(declaration: Declaration) -> Invention:
         max_value=4_000_000,
         step=1000,
         help="Your own knowledge; the file is not asked.",
-        **keep("rows", START),
+        **widget_args("rows", START),
     )
     if rows == START:
         st.caption("A start: type how many there are, from what you know.")
@@ -46,10 +46,15 @@ def ask(declaration: Declaration) -> Invention:
             "What moves together",
             list(STRUCTURES),
             format_func=STRUCTURES.__getitem__,
-            **keep("structure", "blocks", among=list(STRUCTURES)),
+            **widget_args("structure", "blocks", among=list(STRUCTURES)),
         )
         strength = st.slider(
-            "Correlation within it", 0.0, 0.95, step=0.05, disabled=structure == "independent", **keep("strength", 0.5)
+            "Correlation within it",
+            0.0,
+            0.95,
+            step=0.05,
+            disabled=structure == "independent",
+            **widget_args("strength", 0.5),
         )
         ends("unrelated", "nearly the same")
         missing = missing_share()
@@ -71,7 +76,7 @@ def _spread() -> float:
         step=0.05,
         help="How much of its declared range a column uses. Bounds that are too wide make this small and the noise "
         "large beside it.",
-        **keep("spread", WITHIN_LIMITS),
+        **widget_args("spread", WITHIN_LIMITS),
     )
     ends("bounds too wide", "too tight")
     return spread
@@ -86,7 +91,7 @@ def missing_share() -> float:
         step=0.05,
         format="percent",
         help="Your own knowledge, of an average column. The file is not asked. Plan takes it.",
-        **keep("missing-share", 0.0),
+        **widget_args("missing-share", 0.0),
     )
     ends("none", "nearly all")
     return missing

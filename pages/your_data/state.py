@@ -167,7 +167,7 @@ def _get_declaration() -> Declaration:
     return declaration
 
 
-def keep(
+def widget_args(
     name: str, default: object, *, among: Sequence | None = None, argument: Literal["value", "default"] = "value"
 ) -> dict[str, Any]:
     """Return arguments that make a widget keep its value: its key, and its value from before another step was shown.
@@ -175,13 +175,13 @@ def keep(
     The value is passed a second time, see `fields.as_default`. ``among``: options of a widget that has an index;
     ``argument`` is the name under which the value is passed where there is no index.
     """
-    return keep_in(form().widget_values, _key_of(name), name, default, among=among, argument=argument)
+    return widget_args_in(form().widget_values, _key_of(name), name, default, among=among, argument=argument)
 
 
-def keep_in(
+def widget_args_in(
     store: dict, key: str, name: str, default: object, *, among: Sequence | None, argument: Literal["value", "default"]
 ) -> dict[str, Any]:
-    """Return the arguments of `keep` for a widget of this key, whose value is kept in a dictionary by its name."""
+    """Return the arguments of `widget_args` for the widget of a key, whose value ``store`` keeps by its name."""
     if key not in st.session_state:
         st.session_state[key] = store.get(name, default)
 
@@ -195,13 +195,13 @@ def keep_in(
     return {"key": key, "on_change": remember, name_of_value: value}
 
 
-def keep_now(name: str, value: object) -> None:
-    """Set the value that `keep` keeps by this name; in a callback."""
+def set_value(name: str, value: object) -> None:
+    """Set the value that `widget_args` keeps by this name; in a callback."""
     form().widget_values[name] = st.session_state[_key_of(name)] = value
 
 
-def drop(name: str) -> None:
-    """Forget the value that `keep` keeps by this name; its widget begins anew in the next run."""
+def forget_value(name: str) -> None:
+    """Forget the value that `widget_args` keeps by this name; its widget begins anew in the next run."""
     form().widget_values.pop(name, None)
     st.session_state.pop(_key_of(name), None)
 

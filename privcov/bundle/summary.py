@@ -86,12 +86,12 @@ def bounds_of(columns: Sequence[str], bounds: np.ndarray | None) -> str:
 def of_release(rel: Release, data: Dataset, seed: str = "", *, correlations: bool = False) -> ReportSummary:
     """Return the first side of the report of one release; with ``correlations`` their error says of what use it is."""
     against = "sample" if data.truth is None else "truth"
-    wrong = error(rel, data, relative=True, against=against)
+    relative_error = error(rel, data, relative=True, against=against)
     limit = colour_limit(reference_matrix(data, rel.target, against))
     matrix = to_working_units(rel.matrix, rel.scale, rel.target)
     return ReportSummary(
-        f"The released {rel.target} is {percent(wrong)} off the {against}.",
-        _advised(rel, data, wrong, correlations),
+        f"The released {rel.target} is {percent(relative_error)} off the {against}.",
+        _advised(rel, data, relative_error, correlations),
         risk_of(rel),
         [
             ("Method", METHODS.get(rel.method).label),
@@ -104,9 +104,9 @@ def of_release(rel: Release, data: Dataset, seed: str = "", *, correlations: boo
     )
 
 
-def _advised(rel: Release, data: Dataset, wrong: float, correlations: bool) -> str:
+def _advised(rel: Release, data: Dataset, relative_error: float, correlations: bool) -> str:
     if rel.claim_is_false:
         return FALSE
     if rel.target != "precision":
-        return " ".join(verdict(wrong, data, rel, correlations=correlations)).strip()
-    return HOPELESS if wrong >= 1 else f"Use it where an error of {percent(wrong)} is small enough."
+        return " ".join(verdict(relative_error, data, rel, correlations=correlations)).strip()
+    return HOPELESS if relative_error >= 1 else f"Use it where an error of {percent(relative_error)} is small enough."

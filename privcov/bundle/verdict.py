@@ -20,7 +20,7 @@ _NEAR = 0.05  # the same for correlations, where their noise is below it too
 STILL = 1e-24  # a variance that rounding alone may leave, in working units
 
 
-def verdict(wrong: float, data: Dataset, rel: Release, *, correlations: bool = False) -> tuple[str, str]:
+def verdict(relative_error: float, data: Dataset, rel: Release, *, correlations: bool = False) -> tuple[str, str]:
     """Return whether the release of a covariance is useful, and the reasons, with the errors of answers without noise.
 
     With ``correlations`` the error of the correlations decides: a few columns may dominate the covariance.
@@ -29,7 +29,7 @@ def verdict(wrong: float, data: Dataset, rel: Release, *, correlations: bool = F
     if np.trace(sample) <= data.d * STILL:
         return "Nothing varies in these rows.", ""
     trivial = baselines[:1] if data.d == 1 else baselines[:2]  # the diagonal of one column is all of the sample
-    word, error_note = _word(wrong, min(level for _, level in trivial), _SMALL), ""
+    word, error_note = _word(relative_error, min(level for _, level in trivial), _SMALL), ""
     if correlations:
         spread = np.sqrt(np.maximum(np.diag(sample), STILL))
         size = _off_diagonal(true := correlation(sample, floor=STILL))
@@ -42,8 +42,8 @@ def verdict(wrong: float, data: Dataset, rel: Release, *, correlations: bool = F
         stages = dict(waterfall(rel, data))
         cut = stages.get("Clipped", 0.0) - stages["Sample"]
         remedy = "A larger row bound would help. " if cut > stages["Post-processed"] / 2 else _REMEDY
-    more = f"It is {WORSE}. " if wrong > 1 else ""
-    if word == "Useful" and data.truth is not None and wrong < baselines[-1][1]:
+    more = f"It is {WORSE}. " if relative_error > 1 else ""
+    if word == "Useful" and data.truth is not None and relative_error < baselines[-1][1]:
         more = "Nearer the truth than the sample: shrinkage removes sampling error. "
     zero, *rest = (f"{name.removesuffix(' (not private)')} {percent(level)}" for name, level in baselines)
     purpose = " for correlations" if correlations else " for covariances" if data.bounds is not None else ""
@@ -55,11 +55,11 @@ def noise_on_entries(rel: Release) -> float:
     return 0.0 if rel.noisy_moment is None else rel.noisy_moment.distribution.off_diagonal_std * rel.row_bound**2
 
 
-def _word(wrong: float, best: float, small: float) -> str:
+def _word(relative_error: float, best: float, small: float) -> str:
     """Return a word for an error. best: error of the trivial answer; errors up to ``small`` are always useful."""
-    if wrong <= max(_USEFUL * best, small):
+    if relative_error <= max(_USEFUL * best, small):
         return "Useful"
-    return "Rough" if wrong < max(_WORTH * best, 2 * small) else "Useless"
+    return "Rough" if relative_error < max(_WORTH * best, 2 * small) else "Useless"
 
 
 def _off_diagonal(matrix: np.ndarray) -> float:

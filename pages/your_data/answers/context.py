@@ -13,7 +13,7 @@ import streamlit as st
 
 import privcov
 from pages.common import show
-from pages.your_data.state import keep_in
+from pages.your_data.state import widget_args_in
 from privcov.bundle.codebook import HEADINGS, about_rows, codebook
 from privcov.bundle.derived import noisy_of
 from privcov.bundle.read import OpenedBundle, StoredRelease
@@ -136,7 +136,7 @@ class ShownRelease:
         argument: Literal["value", "default"] = "value",
     ) -> dict[str, Any]:
         """Return what `state.keep` returns, for a widget of this release."""
-        return keep_in(self.widget_values, f"{self.key}-{name}", name, default, among=among, argument=argument)
+        return widget_args_in(self.widget_values, f"{self.key}-{name}", name, default, among=among, argument=argument)
 
     def segments(self, label: str, options: dict[str, str], name: str) -> str:
         """Show a bar of options, the first one chosen at first; return the key of the chosen one."""

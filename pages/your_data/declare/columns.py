@@ -15,7 +15,7 @@ from pages.common import show
 from pages.common.visitor_files import TableForm
 from pages.your_data.declare import limits_table
 from pages.your_data.declare.limits_table import Field
-from pages.your_data.state import current_value, form, keep, keep_now
+from pages.your_data.state import current_value, form, set_value, widget_args
 from privcov.tables.declaration.declaration import Column
 from privcov.tables.declaration.spreadsheet import cells_of, columns_of, kind_fields, kind_texts
 from privcov.tables.declaration.typical_ranges import ends_in, range_in
@@ -258,21 +258,21 @@ def _many(session: TableForm, table: pd.DataFrame) -> None:
     """Show how to give the same answer for many columns, or many answers at once."""
     with st.expander("Several columns at once", key=f"{session.prefix}-many-{session.file_id}"):
         part = st.text_input(
-            "Columns whose name contains", placeholder="any: all columns", max_chars=80, **keep("all-part", "")
+            "Columns whose name contains", placeholder="any: all columns", max_chars=80, **widget_args("all-part", "")
         )
         mask = _match_part(table, part)
         st.caption(f"{mask.sum()} of {len(session.header)} columns, {(mask & table['use']).sum()} of them ticked.")
         places = st.columns([2, 2, 2, 5], vertical_alignment="bottom")
-        places[0].number_input("Lowest for all", format="%g", **keep("all-low", None))
-        places[1].number_input("Highest for all", format="%g", **keep("all-high", None))
-        places[2].text_input("Typical for all", placeholder="20 to 70", **keep("all-typical", ""))
+        places[0].number_input("Lowest for all", format="%g", **widget_args("all-low", None))
+        places[1].number_input("Highest for all", format="%g", **widget_args("all-high", None))
+        places[2].text_input("Typical for all", placeholder="20 to 70", **widget_args("all-typical", ""))
         places[3].text_input(
-            "Why, for all", placeholder="yes or no, coded 0 and 1", max_chars=MAX_WORDS, **keep("all-reason", "")
+            "Why, for all", placeholder="yes or no, coded 0 and 1", max_chars=MAX_WORDS, **widget_args("all-reason", "")
         )
         kind, levels, codes = st.columns([3, 5, 3], vertical_alignment="bottom")
-        kind.selectbox("Kind for all", CHOICES, placeholder="as it is", **keep("all-kind", None, among=CHOICES))
-        levels.text_input("Levels or date form, for all", placeholder="no | yes", **keep("all-levels", ""))
-        codes.text_input("Missing codes for all", placeholder="-9 | 999", **keep("all-codes", ""))
+        kind.selectbox("Kind for all", CHOICES, placeholder="as it is", **widget_args("all-kind", None, among=CHOICES))
+        levels.text_input("Levels or date form, for all", placeholder="no | yes", **widget_args("all-levels", ""))
+        codes.text_input("Missing codes for all", placeholder="-9 | 999", **widget_args("all-codes", ""))
         fill, every, none, _ = st.columns([2, 1, 1, 2])
         fill.button(
             "Fill in where empty",
@@ -290,7 +290,7 @@ def _many(session: TableForm, table: pd.DataFrame) -> None:
             placeholder="age, 0, 120, , integer, human lifetimes\nsex, , , , yes-no: F | M, as on the form",
             help="From a spreadsheet or a text file, in any order, also what the command declare writes; cells may be "
             "empty. Cells can also be pasted into the table above.",
-            **keep("pasted", ""),
+            **widget_args("pasted", ""),
         )
         st.button("Take these lines", key=f"{session.prefix}-pasted-take-{session.file_id}", on_click=_take_lines)
         if problem := session.widget_values.get("pasted-said"):
@@ -315,7 +315,7 @@ def _fill_in() -> None:
                 open_ &= table["kind"].isin(NUMERIC)
             table.loc[mask & open_, name] = limits_table.parse_cell(value, _TYPICAL) if name == "typical" else value
             n_filled += int((mask & open_).sum())
-            keep_now(f"all-{name}", none)  # or the next selection of columns would get it
+            set_value(f"all-{name}", none)  # or the next selection of columns would get it
     hint = "" if has_value else "Write first what is to go into the empty cells. "
     st.toast(f"{hint}{n_filled} cells were filled; cells that were not empty, and columns without a tick, stay.")
 
@@ -334,7 +334,7 @@ def _take_lines() -> None:
         session.widget_values["pasted-said"] = f"{problem} Nothing was taken."
         return
     session.widget_values["pasted-said"] = ""
-    keep_now("pasted", "")
+    set_value("pasted", "")
 
 
 def take_codebook(text: str) -> None:

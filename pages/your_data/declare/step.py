@@ -11,7 +11,7 @@ from pages.common import frame, show, visitor_files
 from pages.common.study import CSV
 from pages.your_data import example_table, state
 from pages.your_data.declare import choices, columns, drafts, file_format, practice, public_file
-from pages.your_data.state import keep, keep_now, owner_session, practising
+from pages.your_data.state import owner_session, practising, set_value, widget_args
 from pages.your_data.wording import MISSING, MISSING_WHEN, SEARCHED, facts_in_words, text_table
 from privcov.core.words import percent
 from privcov.tables.declaration.declaration import Declaration, row_bound_fraction, row_bound_search
@@ -113,10 +113,10 @@ def _table_facts() -> None:
             placeholder="health survey 2025",
             max_chars=80,
             help="The ledger limits all releases of these people under this one name.",
-            **keep("name", ""),
+            **widget_args("name", ""),
         )
         _mark("name")
-        st.text_input("One row stands for", placeholder="one patient", max_chars=80, **keep("unit", ""))
+        st.text_input("One row stands for", placeholder="one patient", max_chars=80, **widget_args("unit", ""))
         _mark("unit")
     with right:
         st.number_input(
@@ -127,7 +127,7 @@ def _table_facts() -> None:
             placeholder="not asked: ids say whose row it is" if person else "1 when every row is another person",
             disabled=bool(person),
             help="The guarantee protects all rows of a person together. Repeats are never counted in the file.",
-            **keep("people", None),
+            **widget_args("people", None),
         )
         _mark("people")
         public = list(ROWS_PUBLIC)
@@ -135,7 +135,7 @@ def _table_facts() -> None:
             "Number of persons" if person else "Number of rows",
             public,
             format_func=ROWS_PUBLIC.get,
-            **keep("public", None, among=public),
+            **widget_args("public", None, among=public),
         )
         _mark("public")
     _ask_for_ids()
@@ -173,7 +173,7 @@ def _ask_for_ids() -> None:
 
 
 def _take_ids(name: str) -> None:
-    keep_now("person", name)
+    set_value("person", name)
     columns.leave_out(name)
 
 
@@ -188,7 +188,7 @@ def _row_bound_share() -> None:
         "rows lie near the typical values, as with columns that are rarely yes. Take it from what you know, never "
         "from the file.",
         placeholder="from the typical ranges, else 1",
-        **keep("fraction", None),
+        **widget_args("fraction", None),
     )
     st.selectbox(
         "Search for a shorter row bound",
@@ -197,7 +197,7 @@ def _row_bound_share() -> None:
         "row bound to where most rows end. It pays where limits are far from most values, and takes ten columns or "
         "more. Yes-no columns and categories in shortened rows have no means by group.",
         placeholder="yes for ten numbers or more with limits alone, else no",
-        **keep("search", None, among=list(SEARCHED)),
+        **widget_args("search", None, among=list(SEARCHED)),
     )
 
 
@@ -208,7 +208,7 @@ def _missing() -> None:
         missing,
         format_func=MISSING.get,
         captions=[MISSING_WHEN[rule] for rule in missing],
-        **keep("missing", None, among=missing),
+        **widget_args("missing", None, among=missing),
     )
     _mark("missing")
     if owner_session().widget_values.get("missing"):
@@ -218,7 +218,7 @@ def _missing() -> None:
         placeholder="none, or such as: -9 | 999",
         help="What is written where a value is missing, compared as text and as a number. A code of one column alone "
         "goes into its line below.",
-        **keep("codes", ""),
+        **widget_args("codes", ""),
     )
 
 
@@ -238,7 +238,7 @@ def _label() -> None:
             "Every class there can be, one on a line",
             height=100,
             help="The public list. Any other label counts as no row.",
-            **keep("classes", ""),
+            **widget_args("classes", ""),
         )
         _mark("classes")
 
@@ -256,7 +256,7 @@ def _person() -> None:
 
 def _leaving(field: str) -> dict[str, Any]:
     """Return what keeps the choice of a column that leaves the matrix when it is picked."""
-    arguments = keep(field, None, among=owner_session().header)
+    arguments = widget_args(field, None, among=owner_session().header)
 
     def picked() -> None:
         arguments["on_change"]()

@@ -12,7 +12,7 @@ from pages.common.glossary import term
 from pages.your_data import example_table
 from pages.your_data.example_table import as_declared
 from pages.your_data.plan import alternatives
-from pages.your_data.state import keep, keep_now, next_step, owner_session
+from pages.your_data.state import next_step, owner_session, set_value, widget_args
 from pages.your_data.wording import IMPLIED_DELTA, attacker, facts_of, in_words, line, text_table
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP, with_level
@@ -65,12 +65,15 @@ def _candidates() -> tuple[list[Guarantee], list[DeltaGenerator]]:
     """Show the three candidates; return their guarantees, and for each the place of the attacker's chance."""
     st.markdown("**Three candidates**")
     kind = st.selectbox(
-        "Kind of guarantee", list(KINDS), format_func=KINDS.__getitem__, **keep("kind", "zcdp", among=list(KINDS))
+        "Kind of guarantee",
+        list(KINDS),
+        format_func=KINDS.__getitem__,
+        **widget_args("kind", "zcdp", among=list(KINDS)),
     )
     level_name = "rho" if kind == "zcdp" else "epsilon"
     delta = 1e-6
     if kind == "approx":
-        power = st.slider("delta = 10 to the power", -12, -3, **keep("delta", -6))
+        power = st.slider("delta = 10 to the power", -12, -3, **widget_args("delta", -6))
         ends("stronger privacy", "more accuracy")
         delta = 10.0**power
         if delta > 0.1 / max(int(owner_session().widget_values.get("rows", 1000)), 1):
@@ -78,7 +81,11 @@ def _candidates() -> tuple[list[Guarantee], list[DeltaGenerator]]:
     guarantees: list[Guarantee] = []
     for k, (column, start) in enumerate(zip(st.columns(3), START[kind], strict=True)):
         level = column.number_input(
-            f"{level_name} {k + 1}", min_value=1e-4, max_value=100.0, format="%g", **keep(f"level-{kind}-{k}", start)
+            f"{level_name} {k + 1}",
+            min_value=1e-4,
+            max_value=100.0,
+            format="%g",
+            **widget_args(f"level-{kind}-{k}", start),
         )
         guarantees.append(
             ZCDP(level) if kind == "zcdp" else PureDP(level) if kind == "pure" else ApproxDP(level, delta)
@@ -106,7 +113,7 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts, *, ap
         horizontal=True,
         format_func=lambda k: f"Candidate {k + 1}",  # labels that change with a level would lose what was picked
         captions=[to_powers(str(p.guarantee)) for p in plans],
-        **keep("pick", 1, among=[0, 1, 2]),
+        **widget_args("pick", 1, among=[0, 1, 2]),
     )
     plan = plans[pick]
     st.markdown(show.as_text(in_words(plan, chances[pick])))
@@ -164,13 +171,13 @@ def _which_level(simulated: ExampleRows, facts: PublicFacts, picked: Guarantee, 
             ["see", "error"],
             horizontal=True,
             format_func={"see": "to see a correlation", "error": "a small error as a whole"}.get,
-            **keep("want", "see", among=["see", "error"]),
+            **widget_args("want", "see", among=["see", "error"]),
         )
         if goal == "see":
-            target = st.slider("of this size or more", 0.05, 0.95, step=0.05, **keep("want-see", 0.3))
+            target = st.slider("of this size or more", 0.05, 0.95, step=0.05, **widget_args("want-see", 0.3))
             ends("faint", "unmistakable")
         else:
-            target = st.slider("at most, in percent", 1, 100, **keep("want-error", 20)) / 100
+            target = st.slider("at most, in percent", 1, 100, **widget_args("want-error", 20)) / 100
             ends("nearly exact", "as bad as zero")
         question = (simulated, as_declared(facts), owner_session().declared, picked, goal, target)
         pressed, before = st.button("Find it", key="own-find"), st.session_state.get("own-found")
@@ -210,6 +217,6 @@ def _show_level(level: float | None, level_name: str, question: tuple, facts: Pu
             "protects hardly anybody. More rows, fewer columns or tighter bounds give more privacy at this accuracy."
         )
     st.button(
-        f"Use it as candidate {at + 1}", key="own-use-level", on_click=keep_now,
+        f"Use it as candidate {at + 1}", key="own-use-level", on_click=set_value,
         args=(f"level-{picked.kind}-{at}", float(level)),
     )  # fmt: skip

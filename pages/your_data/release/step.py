@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.common import fields, frame, show
 from pages.your_data.release import check
-from pages.your_data.state import drop, go_on, keep, open_ledger, owner_session, rows
+from pages.your_data.state import forget_value, go_on, open_ledger, owner_session, rows, widget_args
 from pages.your_data.wording import attacker, facts_of
 from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP, level_of, to_dict
 from privcov.core.words import to_powers
@@ -118,7 +118,7 @@ def _limit(ledger: Ledger, account: Account, guarantee: Guarantee) -> None:
             list(LIMITS),
             required=True,
             format_func=LIMITS.__getitem__,
-            **keep("limit", guarantee.kind, argument="default"),
+            **widget_args("limit", guarantee.kind, argument="default"),
         )
         first, second = st.columns(2)
         level_name = "rho" if kind == "zcdp" else "epsilon"
@@ -127,19 +127,19 @@ def _limit(ledger: Ledger, account: Account, guarantee: Guarantee) -> None:
             min_value=1e-4,
             max_value=1000.0,
             format="%g",
-            **keep(f"limit-{level_name}", level_of(guarantee) if kind == guarantee.kind else None),
+            **widget_args(f"limit-{level_name}", level_of(guarantee) if kind == guarantee.kind else None),
         )
         power = None
         if kind == "approx":
             usual = round(math.log10(guarantee.delta)) if isinstance(guarantee, ApproxDP) else -6
-            power = second.number_input("delta = 10 to the power", -15, -2, **keep("limit-delta", usual))
+            power = second.number_input("delta = 10 to the power", -15, -2, **widget_args("limit-delta", usual))
         limit: Guarantee | None = None
         if level is not None:
             limit = ZCDP(level) if kind == "zcdp" else PureDP(level) if power is None else ApproxDP(level, 10.0**power)
             fields.attacker(limit, "Attacker, any releases within it")
         reason = ""
         if account.limit is not None:
-            reason = st.text_input("Why a higher limit is needed", **keep("limit-reason", ""))
+            reason = st.text_input("Why a higher limit is needed", **widget_args("limit-reason", ""))
         if st.button("Set the limit", key="own-limit"):
             if limit is None:
                 st.error(f"Enter {level_name}: how much all releases of these people together may spend.")
@@ -149,7 +149,7 @@ def _limit(ledger: Ledger, account: Account, guarantee: Guarantee) -> None:
             except LedgerError as problem:
                 st.error(show.as_text(str(problem)))
                 return
-            drop("limit-reason")  # it is that of one change
+            forget_value("limit-reason")  # it is that of one change
             st.rerun()
 
 
