@@ -78,9 +78,9 @@ def test_the_command_works_in_another_folder(here):
 
 def test_python_finds_the_installed_package_and_its_data(here):
     code = (
-        "import json, privcov; from privcov.core import places; "
-        "print(json.dumps([privcov.__file__, str(places.app_file()), privcov.source('example').n,"
-        "len(list(places.results('replication').glob('*.csv')))]))"
+        "import json, privcov; from privcov.core import paths; "
+        "print(json.dumps([privcov.__file__, str(paths.app_file()), privcov.source('example').n,"
+        "len(list(paths.results('replication').glob('*.csv')))]))"
     )
     done = here.run("-c", code)
     assert done.returncode == 0, done.stderr
@@ -94,8 +94,8 @@ def test_python_finds_the_installed_package_and_its_data(here):
 def test_results_are_added_to_a_copy_and_never_to_the_installation(here, tmp_path):
     """The small table of one paper is extended by nothing; the copy holds what was shipped."""
     name = "replication"
-    code = f"from privcov.core import places; print(places.results('{name}')); print(places.own_results('{name}'));"
-    code += f"print(places.results('{name}'))"
+    code = f"from privcov.core import paths; print(paths.results('{name}')); print(paths.own_results('{name}'));"
+    code += f"print(paths.results('{name}'))"
     done = here.run("-c", code, PRIVCOV_DATA_DIR=str(tmp_path / "data"))
     shipped, own, now = map(Path, done.stdout.splitlines())
     assert shipped == here.site / "privcov" / "_data" / name
@@ -241,9 +241,9 @@ def test_an_empty_environment(tmp_path, version, constraints):
 
 DRAWN = """
 from streamlit.testing.v1 import AppTest
-from privcov.core import places
+from privcov.core import paths
 import sys
-app = places.app_file()
+app = paths.app_file()
 sys.path.insert(0, str(app.parent))
 at = AppTest.from_file(str(app), default_timeout=600)
 if {path!r} != "app.py":

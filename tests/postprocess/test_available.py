@@ -78,7 +78,7 @@ def test_every_entry_has_its_own_deviation(case):
     like = read_sum(noisy, "joint")
     assert like.distribution.shape == drawn
     truth = available_of(exact)
-    rng, count = np.random.default_rng(2), 0.0 if like.count is None else count_std(noisy) / like.rows
+    rng, count = np.random.default_rng(2), 0.0 if like.count is None else count_std(noisy) / like.n_rows
     found = [available_of(redrawn(exact, like, rng, count)) for _ in range(DRAWS)]
     for value, std in (("covariance", None), ("shares", "share_std"), ("mean", "mean_std")):
         there = getattr(truth, value)

@@ -135,7 +135,7 @@ class ShownRelease:
         among: Sequence | None = None,
         argument: Literal["value", "default"] = "value",
     ) -> dict[str, Any]:
-        """Return what `state.keep` returns, for a widget of this release."""
+        """Return what `state.widget_args` returns, for a widget of this release."""
         return widget_args_in(self.widget_values, f"{self.key}-{name}", name, default, among=among, argument=argument)
 
     def segments(self, label: str, options: dict[str, str], name: str) -> str:
