@@ -6,6 +6,7 @@ memory of a closed visit is freed.
 
 from __future__ import annotations
 
+import atexit
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from pages.common import show
 # Two audits at a time in the whole server, so that the pages stay quick for all visitors; beside them two answers, each
 # of a few seconds.
 AUDITS, ANSWERS = threading.BoundedSemaphore(2), threading.BoundedSemaphore(2)
+_LAST_SECONDS = 5.0  # that a job has at the end of the process
 Steps = Iterator[dict[str, Any] | None]  # the result of each step; None where it has none yet
 
 
@@ -54,6 +56,7 @@ class Job:
         # The thread holds no reference to the job, so the job is freed with the visit, and this stops the thread.
         weakref.finalize(self, self._stop.set)
         self._thread.start()
+        _JOBS.add(self)
 
     def stop(self) -> None:
         """Stop after the step that is being computed; what is finished stays."""
@@ -63,6 +66,18 @@ class Job:
         """Wait at most so long; return True when the job has ended."""
         self._thread.join(seconds)
         return not self.progress.alive
+
+
+_JOBS = weakref.WeakSet[Job]()
+
+
+@atexit.register
+def _stop_all() -> None:
+    """Stop the jobs and let them end: a thread that Python kills inside a C++ library aborts the process."""
+    for job in tuple(_JOBS):
+        job.stop()
+    for job in tuple(_JOBS):
+        job.wait(_LAST_SECONDS)
 
 
 def _work(

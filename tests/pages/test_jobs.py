@@ -1,5 +1,7 @@
 """Jobs of pages: progress, failure, the end of a visit, and that one job runs at a time."""
 
+import subprocess
+import sys
 import threading
 from types import SimpleNamespace
 
@@ -9,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.common.jobs import ANSWERS, AUDITS, Job, Jobs, Progress
 from tests.patience import patient
+from tests.serving import ROOT
 
 
 def page(job) -> None:
@@ -104,3 +107,22 @@ def test_an_answer_does_not_wait_for_the_long_audits_of_others():
     finally:
         let_go.set()
         assert all(job.wait(patient(20)) for job in (*audits, waiting))
+
+
+def test_a_job_ends_before_the_process_does():
+    """Python would kill its thread in the middle of a step."""
+    code = """
+import sys, threading, time
+from pages.common.jobs import Job
+
+def steps(stop):
+    while not stop.is_set():
+        time.sleep(0.3)
+        yield None
+    print("ended", flush=True)
+
+job = Job(steps, 1000, threading.BoundedSemaphore(1))
+time.sleep(0.1)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=patient(60))
+    assert (done.returncode, done.stdout.split()) == (0, ["ended"]), done.stderr
