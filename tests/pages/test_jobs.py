@@ -116,10 +116,12 @@ import sys, threading, time
 from pages.common.jobs import Job
 
 def steps(stop):
-    while not stop.is_set():
-        time.sleep(0.3)
-        yield None
-    print("ended", flush=True)
+    try:
+        while True:
+            time.sleep(0.3)
+            yield None
+    finally:
+        print("ended", flush=True)
 
 job = Job(steps, 1000, threading.BoundedSemaphore(1))
 time.sleep(0.1)
