@@ -6,7 +6,7 @@ import dataclasses
 
 import streamlit as st
 
-from pages.common import cached, fields, follow, frame, show, study_form
+from pages.common import fields, follow, frame, show, study_form, study_results
 from pages.common.glossary import term
 from pages.common.study import Study
 from pages.home import doors
@@ -31,7 +31,7 @@ with st.container(key="strip", horizontal=True, gap="small"):
     answers = st.container(key="strip-answers")
 
 with show.problems():
-    data = cached.dataset(demo)
+    data = study_results.dataset(demo)
     sample = reference_matrix(data, "covariance", "sample")
     limit = colour_limit(sample)
     left, right = st.columns(2, gap="medium")
@@ -40,7 +40,7 @@ with show.problems():
         arguments = (sample, data.columns, limit, palette)
         show.still(still(*arguments, what="the sample covariance"), "sample", palette)
     # After the first picture: the browser draws it while the noise is calibrated, which loads scipy on first use.
-    rel = cached.release(demo, method="gaussian-cov")
+    rel = study_results.release(demo, method="gaussian-cov")
     with answers:
         fields.show_error_and_attacker(
             rel, demo.epsilon, error(rel, data, relative=True), "sample", fields.THIS_RELEASE

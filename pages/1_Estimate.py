@@ -7,7 +7,7 @@ import functools
 import streamlit as st
 
 import privcov
-from pages.common import address, cached, follow, frame, own_range, script, show, study_form, visitor_files
+from pages.common import address, follow, frame, own_range, script, show, study_form, study_results, visitor_files
 from pages.common.glossary import term
 from pages.common.study import CSV
 from pages.estimate import shown
@@ -34,8 +34,8 @@ if study.source_key() == CSV:
         st.stop()
 
 with show.problems():
-    data = cached.dataset(study)
-    rel = cached.release(study)
+    data = study_results.dataset(study)
+    rel = study_results.release(study)
     against = study_form.reference_of(data)
     sample = reference_matrix(data, rel.target, "sample")
     reference = reference_matrix(data, rel.target, against)
@@ -64,7 +64,7 @@ with show.problems():
         with place:
             st.markdown(f"**{title}**  \n:small[{scale} ±{plain(end)}]")
             show.picture(
-                cached.picture(study, label, palette, draw) if title in ("Truth", "Sample") else draw(),
+                study_results.picture(study, label, palette, draw) if title in ("Truth", "Sample") else draw(),
                 f"square-{title.lower().replace(' ', '-')}",
             )
     show.colour_note(shown.colours(data, rel, how), beyond(released, limit, "released"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import cached, follow, frame, own_range, show, study_form
+from pages.common import follow, frame, own_range, show, study_form, study_results
 from pages.common.glossary import term
 from pages.graphs import board, settings
 from privcov.estimators.base import METHODS
@@ -19,10 +19,10 @@ with show.problems():
     study = settings.effective(study)
     able, left_out = settings.methods_for(study.kind)
     show_answers = study_form.draw(study, default_source=settings.SOURCE, methods=able, left_out=left_out)
-    data = cached.dataset(study, settings.SOURCE)
+    data = study_results.dataset(study, settings.SOURCE)
     settings.ask_first(study, data)
     with st.spinner("Solving the path ..."):
-        rel = cached.release(study, default_source=settings.SOURCE)
+        rel = study_results.release(study, default_source=settings.SOURCE)
     show_answers(rel, data)
     show.made_from(data, rel, METHODS.get(rel.method).label, own_range.mark(data))
     own_range.warn(data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.common import cached, follow, frame, own_range, script, show, study_form
+from pages.common import follow, frame, own_range, script, show, study_form, study_results
 from pages.common.glossary import term
 from pages.estimate import shown
 from privcov.core.words import SCALED, plain
@@ -24,8 +24,8 @@ st.caption(
 show_answers = study_form.draw(study)
 
 with show.problems():
-    data = cached.dataset(study)
-    rel = cached.release(study)
+    data = study_results.dataset(study)
+    rel = study_results.release(study)
     relative_error = show_answers(rel, data)
     series, edge = spectra(rel, data), noise_edge(rel)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.common import cached
+from pages.common import study_results
 from pages.common.study import Study
 from pages.lessons import demos, player, site
 from pages.lessons.catalogue import LESSONS, NUMBERS
@@ -93,7 +93,7 @@ def test_a_demonstration_is_that_of_the_page(folder, key):
 def test_the_demonstration_is_that_of_home(epsilon):
     """The very matrices and numbers that the page computes for its own study."""
     demo = Study(data=(("n", 2000),), kind="approx", epsilon=epsilon)
-    data, rel = cached.dataset(demo), cached.release(demo, method="gaussian-cov")
+    data, rel = study_results.dataset(demo), study_results.release(demo, method="gaussian-cov")
     found = site.at_home(epsilon)
     released = found.pictures[0][2].figure.data[1]
     assert released.z == pytest.approx(rel.matrix, rel=1e-5, abs=1e-6)

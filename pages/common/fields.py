@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.common import cached, frame, show
+from pages.common import frame, show, study_results
 from pages.common.study import Study
 from privcov.core.guarantees import Guarantee
 from privcov.core.parameters import ParameterSpec
@@ -138,7 +138,7 @@ def ends(left: str, right: str, where=st) -> None:
 
 def attacker(guarantee: Guarantee, label: str = "Attacker, any method") -> None:
     """Show what the guarantee alone leaves the best possible attacker."""
-    show.attacker_line(cached.attacker_success(guarantee), frame.palette(), label, most=True)
+    show.attacker_line(study_results.attacker_success(guarantee), frame.palette(), label, most=True)
 
 
 def show_error_and_attacker(rel: Release, level: float, relative_error: float | None, against: str, label: str) -> None:
@@ -149,5 +149,6 @@ def show_error_and_attacker(rel: Release, level: float, relative_error: float | 
     """
     hint = ""
     if rel.actual_guarantee is not None:
-        hint = f"Any method under {rel.guarantee}: {show.chance(cached.attacker_success(rel.guarantee), most=True)}."
+        success = study_results.attacker_success(rel.guarantee)
+        hint = f"Any method under {rel.guarantee}: {show.chance(success, most=True)}."
     show.error_and_attacker(f"{level:g}", relative_error, against, rel.attacker_success, frame.palette(), hint, label)

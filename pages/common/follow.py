@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 import numpy as np
 import streamlit as st
 
-from pages.common import cached, fields, show
+from pages.common import fields, show, study_results
 from pages.common.study import Study
 from privcov.estimators.base import METHODS
 from privcov.metrics.errors import error
@@ -33,7 +33,7 @@ def draw(
     them. Call it last: what the page shows does not wait for it. Only of at most `MAX_COLUMNS` columns. Releases
     of a visitor's file are kept in the visit, for the last study only. ``how`` is that of `show.released_matrix`.
     """
-    data, request = cached.dataset(study), (study.at(1.0), method, limit, against, how)
+    data, request = study_results.dataset(study), (study.at(1.0), method, limit, against, how)
     if data.d > MAX_COLUMNS[METHODS.get(study.method_key(method)).target]:
         return
     low, high = fields.LEVELS[study.level_name]
@@ -44,7 +44,7 @@ def draw(
         made_at, frames, wrong, success = [], [], [], []
         for level in levels:
             try:
-                rel = cached.release(study.at(level), method=method)
+                rel = study_results.release(study.at(level), method=method)
             except ValueError:  # a level that the method refuses
                 continue
             frames.append(frame_of(show.released_matrix(rel, how), limit))
@@ -53,7 +53,7 @@ def draw(
             success.append(rel.attacker_success)
         return {"places": made_at, "frames": frames, "numbers": {"error": wrong, "attacker": success}}
 
-    if cached.in_session(study):
+    if study_results.in_session(study):
         own = st.session_state.setdefault("follow.own", {})
         if (
             request not in own or own[request][0] is not data.cache
@@ -62,7 +62,7 @@ def draw(
             own[request] = (data.cache, make())
         animation = own[request][1]
     else:
-        animation = cached.SHARED.get(("follow", *request), make)
+        animation = study_results.SHARED.get(("follow", *request), make)
     if len(animation["places"]) > 1:
         picture = picture_of(f".st-key-{key} image@, .st-key-{key} img@", 0, animation["frames"], palette)
         send(key, animation["places"], [picture], animation["numbers"])

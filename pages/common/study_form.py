@@ -17,7 +17,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.common import cached, fields, frame, own_range
+from pages.common import fields, frame, own_range, study_results
 from pages.common.fields import ends, log_grid, of_parameter, of_study
 from pages.common.glossary import term, when_not
 from pages.common.study import CSV, DEFAULT_SOURCE, Study, opening
@@ -79,7 +79,7 @@ def draw(
                 st.button("Reset to the defaults", on_click=reset, key="strip-reset")
         place = st.container(key="strip-answers")
     with contextlib.suppress(ValueError):  # without rows there is no n to compare with
-        doubt(study, cached.dataset(study, default_source).n)
+        doubt(study, study_results.dataset(study, default_source).n)
 
     def release(rel: Release, data: Dataset) -> float | None:
         against, relative_error = reference_of(data), None
@@ -336,7 +336,7 @@ def _study_slider(label: str, name: str, options: list, study: Study, **more) ->
 
 def _row_bound(study: Study, default_source: str) -> None:
     try:
-        data = cached.dataset(dataclasses.replace(study, bound=1.0), default_source)
+        data = study_results.dataset(dataclasses.replace(study, bound=1.0), default_source)
     except ValueError:  # the page says why there are no rows
         forget_bound()
         return

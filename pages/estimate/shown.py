@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import numpy as np
 import streamlit as st
 
-from pages.common import address, cached, frame, own_range, script, show, visitor_files
+from pages.common import address, frame, own_range, script, show, study_results, visitor_files
 from pages.common.show import CORRELATIONS, COVARIANCES
 from pages.common.study import CSV, Study
 from privcov.bundle.verdict import STILL
@@ -112,7 +112,7 @@ def seeds(study: Study, data: Dataset) -> str:
 def report(study: Study, data: Dataset, rel: Release, *, correlations: bool) -> None:
     """Show the report of one release; ``correlations``: whether the page judges them."""
     again = script.script(study, data)
-    where = "" if cached.in_session(study) else page_address()  # a link cannot bring a file along
+    where = "" if study_results.in_session(study) else page_address()  # a link cannot bring a file along
     range_words = own_range.sentence(data)
     own = visitor_files.upload() if study.source_key() == CSV else None
     title = f"{METHODS.get(rel.method).label} on {own.file_name}" if own is not None else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.common import address, cached, frame, show
+from pages.common import address, frame, show, study_results
 from pages.common import script as python_script
 from pages.common.fields import ends
 from pages.common.glossary import term
@@ -85,7 +85,7 @@ def _slider(study: Study, rel: Release) -> int:
         solved,
         name="lambda",
         default=default,
-        code=_position(rel, solved, visitors=cached.in_session(study, settings.SOURCE)),
+        code=_position(rel, solved, visitors=study_results.in_session(study, settings.SOURCE)),
         quiet=True,
         key=f"lambda-{hash((study, len(solved), default)) & 0xFFFFFFFF:x}",
         format_func=lambda i: (
@@ -253,7 +253,7 @@ def _exact(study: Study, data: Dataset, rel: Release, reference: settings.Refere
         except ValueError as problem:
             return None, str(problem)
 
-    return cached.of_release(study, ("exact path", reference.name), compute, settings.SOURCE)
+    return study_results.of_release(study, ("exact path", reference.name), compute, settings.SOURCE)
 
 
 def script(study: Study, data: Dataset) -> str:

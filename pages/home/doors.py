@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from pages.common import cached, frame, hosted
+from pages.common import frame, hosted, study_results
 from pages.common.fields import of_parameter
 from pages.common.study import CSV, Study
 from privcov.data_sources.base import SOURCES
@@ -78,9 +78,11 @@ def doors(study: Study) -> None:
 def _ask(door: Door, study: Study) -> None:
     """Show the button of a question. It is no link: a number that is still being typed would overtake a link."""
     sizes = study.sizes()
-    large = sizes.get("n", 0) * sizes.get("d", 0) > cached.MAX_CELLS
+    large = sizes.get("n", 0) * sizes.get("d", 0) > study_results.MAX_CELLS
     if large:
-        st.caption(f"More than {cached.MAX_CELLS:,} cells (rows times columns) are not drawn here: choose fewer.")
+        st.caption(
+            f"More than {study_results.MAX_CELLS:,} cells (rows times columns) are not drawn here: choose fewer."
+        )
     if st.button(door.label, key="home-ask", disabled=large):
         file = frame.file_of(door.page)
         st.switch_page(file, query_params=frame.query_for(file, study, door.own))

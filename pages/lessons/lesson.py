@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar
 
-from pages.common import cached
+from pages.common import study_results
 from pages.common.study import Study
 from pages.lessons.simulated import SEED, epsilon, multiple
 from privcov.core.parameters import build
@@ -101,7 +101,7 @@ class Lesson:
 def compute_once(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Return ``function(*args)``, computed once for all visitors; the function may not depend on the page."""
     key = (f"{function.__module__}.{function.__qualname__}", *args, *sorted(kwargs.items()))
-    return cached.SHARED.get(key, lambda: function(*args, **kwargs))
+    return study_results.SHARED.get(key, lambda: function(*args, **kwargs))
 
 
 def content(lesson: Lesson, value: Any, palette: Palette = LIGHT, draw: int = 0) -> Screen:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.common import address, cached, fields, frame, show, study_form
+from pages.common import address, fields, frame, show, study_form, study_results
 from pages.common.jobs import ANSWERS, Job, Jobs, Steps
 from pages.common.study import OPENING, Study
 from privcov.core.guarantees import Guarantee, level_of, with_level
@@ -83,7 +83,7 @@ class Question:
 
     def expectation(self, n: int, guarantee: Guarantee, method: str = "auto-cov", **more: Any) -> Expectation:
         """Return an expectation under the suppositions, kept for all visits: nothing in it is of a visitor's rows."""
-        return cached.SHARED.get(
+        return study_results.SHARED.get(
             (
                 "expected",
                 n,
@@ -413,7 +413,7 @@ def with_source(study: Study) -> Study:
 def _of_table(study: Study) -> dict[str, int]:
     """Return the rows and columns of the study's table; without one, those of a first visit."""
     try:
-        data = cached.dataset(study)
+        data = study_results.dataset(study)
     except ValueError:
         return {name: int(value) for name, value in OPENING.data}
     return {"n": data.n, "d": data.d}

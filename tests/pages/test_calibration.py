@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import privcov
-from pages.common import cached, script
+from pages.common import script, study_results
 from pages.common.study import CSV, Study, from_query, to_query
 from privcov.core import accounting
 from privcov.core.guarantees import RELATIONS, ApproxDP
@@ -37,9 +37,9 @@ def published(monkeypatch):
     monkeypatch.setitem(METHODS._entries, "gaussian-cov", new)
     monkeypatch.setattr(card.cls, "card", new)
     monkeypatch.setattr(card.cls, "run", run)
-    cached.SHARED.clear()
+    study_results.SHARED.clear()
     yield new
-    cached.SHARED.clear()
+    study_results.SHARED.clear()
 
 
 def boxes(at) -> dict:
@@ -98,10 +98,10 @@ def test_the_script_is_the_page_bit_for_bit(published, neighbours, calibration, 
         source=source, data=data, method="gaussian-cov", options=(("repair", "none"),),
         calibration=calibration, neighbours=neighbours, bound=0.5, seed=3,
     )  # fmt: skip
-    rel = cached.release(study)
+    rel = study_results.release(study)
     assert rel.parameters["calibration"] == calibration
     assert rel.parameters["neighbours"] == neighbours
-    text = script.script(study, cached.dataset(study))
+    text = script.script(study, study_results.dataset(study))
     assert ("calibration=" in text) == (calibration != "sound")
     assert ("neighbours=" in text) == (neighbours != "replace-one")
     again = run_script(text)
@@ -111,8 +111,8 @@ def test_the_script_is_the_page_bit_for_bit(published, neighbours, calibration, 
 
 def test_a_csv_study_passes_them_on_too(published, monkeypatch):
     rows = privcov.Dataset.from_rows(np.random.default_rng(0).standard_normal((50, 3)))
-    monkeypatch.setattr(cached.visitor_files, "table", lambda: rows)
-    rel = cached.release(Study(source=CSV, method="gaussian-cov", calibration=PAPER))
+    monkeypatch.setattr(study_results.visitor_files, "table", lambda: rows)
+    rel = study_results.release(Study(source=CSV, method="gaussian-cov", calibration=PAPER))
     assert (rel.parameters["calibration"], rel.parameters["neighbours"]) == (PAPER, "replace-one")
 
 
@@ -125,7 +125,9 @@ def test_a_false_claim_is_a_warning_with_the_guarantee_line(published):
     boxes(at)["Noise calibration"].select(PAPER).run()
     assert not at.exception
     assert any(MEANING in c.value for c in at.caption)
-    rel = cached.release(from_query(SMALL | {"method": "gaussian-cov", "kind": "approx", "calibration": PAPER})[0])
+    rel = study_results.release(
+        from_query(SMALL | {"method": "gaussian-cov", "kind": "approx", "calibration": PAPER})[0]
+    )
     assert rel.claim_is_false
     line = rel.statement["Guarantee"]
     assert line.startswith("only (")
@@ -149,7 +151,7 @@ def test_every_published_calibration_gives_a_verdict_or_a_sentence(key, calibrat
     study, problems = from_query(query)
     assert not problems
     try:
-        rel = cached.release(study)
+        rel = study_results.release(study)
     except ValueError:
         assert len(at.error) == 1
         return

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from pages.common import cached, follow
+from pages.common import follow, study_results
 from pages.common.study import CSV, Study, from_query
 from privcov.metrics.errors import error, reference_matrix, to_working_units
 from privcov.plots.matrices import colour_limit
@@ -47,15 +47,15 @@ def test_each_frame_is_the_method_s_own_release_at_its_level(query):
     """Within half a shade of 255, with the error and the attacker of that release."""
     found = given(ESTIMATE, **query)
     study, _ = from_query(query)
-    data = cached.dataset(study)
+    data = study_results.dataset(study)
     against = "sample" if data.truth is None else "truth"
     units = data.bounds is not None
-    target = cached.release(study).target
+    target = study_results.release(study).target
     limit = 1.0 if units else colour_limit(reference_matrix(data, target, against))
     frames = cells(found["pictures"][0], data.d)
     assert len(frames) == len(found["places"]) == follow.LEVELS
     for level, frame, wrong, chance in zip(found["places"], frames, *found["numbers"].values(), strict=True):
-        rel = cached.release(study.at(level))
+        rel = study_results.release(study.at(level))
         matrix = matrix_of(rel, "correlation") if units else to_working_units(rel.matrix, rel.scale, rel.target)
         drawn = np.clip(matrix, -limit, limit)
         assert abs((frame / 127.5 - 1) * limit - drawn).max() <= limit / 255 * 1.001
@@ -84,7 +84,7 @@ def test_a_level_that_the_method_refuses_is_left_out():
     assert 1 < len(left) < len(every)
     for level in set(every) - set(left):
         with pytest.raises(ValueError, match="epsilon"):
-            cached.release(from_query(query)[0].at(level))
+            study_results.release(from_query(query)[0].at(level))
 
 
 def test_a_table_of_one_s_own_follows_and_nothing_of_it_is_shared():
@@ -96,8 +96,8 @@ def test_a_table_of_one_s_own_follows_and_nothing_of_it_is_shared():
     at.select_slider(key=f"w.{at.session_state['study'].level_name}").set_value(0.5).run()
     assert sent(at) == first
     assert next(iter(at.session_state["follow.own"].values()))[1] is kept
-    assert CSV not in {part for key in cached.SHARED._kept for part in key if isinstance(part, str)}
-    assert not any(part.source == CSV for key in cached.SHARED._kept for part in key if isinstance(part, Study))
+    assert CSV not in {part for key in study_results.SHARED._kept for part in key if isinstance(part, str)}
+    assert not any(part.source == CSV for key in study_results.SHARED._kept for part in key if isinstance(part, Study))
     at.number_input(key="w.seed").set_value(9).run()
     assert next(iter(at.session_state["follow.own"].values()))[1] is not kept
     assert len(at.session_state["follow.own"]) == 1

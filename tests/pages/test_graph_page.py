@@ -147,11 +147,11 @@ def test_a_reference_network_is_chosen_and_called_a_reference(monkeypatch, pictu
     public = privcov.Dataset.from_rows(
         data.rows, data.row_bound, graphs={"line": line, "star": star}, mean_is_zero=True, name="wine"
     )
-    from pages.common import cached
+    from pages.common import study_results
 
-    monkeypatch.setattr(cached, "dataset", lambda study, default_source="": public)
+    monkeypatch.setattr(study_results, "dataset", lambda study, default_source="": public)
     rel = privcov.release(public, privcov.ZCDP(0.1), "auto-precision", random_state=1, rule="ebic")
-    monkeypatch.setattr(cached, "release", lambda study, **_: rel)
+    monkeypatch.setattr(study_results, "release", lambda study, **_: rel)
     at = open_page(source="wine", bound="1")
     at.selectbox(key="graph.reference").set_value("star").run()
     want = privcov.metrics.graphs.compare(privcov.metrics.graphs.edges(rel.precision), star)

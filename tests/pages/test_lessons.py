@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import privcov
-from pages.common import cached
+from pages.common import study_results
 from pages.lessons import (
     lesson_03_sample_size,
     lesson_04_columns,
@@ -96,7 +96,7 @@ def test_a_link_with_nonsense_gets_a_sentence(name, text):
 def linked(number: int, value: object):
     """The release of the study that the lesson hands on."""
     study = LESSONS[number].onward[2](value)
-    return cached.dataset(study), cached.release(study)
+    return study_results.dataset(study), study_results.release(study)
 
 
 def test_links_open_the_very_matrices_of_the_lesson():

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.audit import claims
-from pages.common import cached, hosted, show
+from pages.common import hosted, show, study_results
 from pages.your_data.answers import entries
 from pages.your_data.release import owner_view
 from privcov.bundle.read import bundle_of, open_stored
@@ -139,7 +139,7 @@ def test_nothing_of_a_file_reaches_what_all_sessions_share():
     at = go(declared(table(), declaration()), "plan")
     at = press(press(limited(at), "Release ..."), "Confirm and release")
     shared = [caching.get_data_cache_stats_provider(), caching.get_resource_cache_stats_provider()]
-    kept = repr([provider.get_stats() for provider in shared]) + repr(cached.SHARED)
+    kept = repr([provider.get_stats() for provider in shared]) + repr(study_results.SHARED)
     assert "claims._table" in kept  # the list is not empty for want of asking rightly
     assert "parts.own_" not in kept
     assert "5_Your_data" not in kept
@@ -174,7 +174,7 @@ def test_no_word_of_a_private_table_leaves_its_session_on_any_step(tmp_path, mon
         look()
         assert not any(word in everything(at) for word in words)
     out = capfd.readouterr()
-    kept = [repr(cached.SHARED._kept)]
+    kept = [repr(study_results.SHARED._kept)]
     for shared in (cache_data_api._data_caches, cache_resource_api._resource_caches):
         for caches in shared._function_caches.values():
             for cache in caches.values():

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from pages.common import cached
+from pages.common import study_results
 from pages.common.memory import CellBudget
 from pages.common.study import Study
 from tests.patience import patient, until
@@ -78,6 +78,6 @@ def test_every_table_that_a_page_draws_takes_room(monkeypatch):
     _, inside, end = run_in(room, 9_000)
     until(inside.is_set, 5)
     with pytest.raises(ValueError, match="other visitors"):
-        cached.dataset(Study(data=(("d", 4), ("n", 1_000))))
-    cached.dataset(Study(data=(("d", 4), ("n", 200))))
+        study_results.dataset(Study(data=(("d", 4), ("n", 1_000))))
+    study_results.dataset(Study(data=(("d", 4), ("n", 200))))
     end.set()

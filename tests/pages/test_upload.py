@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.common import cached, own_range, script, show, study_form, visitor_files
+from pages.common import own_range, script, show, study_form, study_results, visitor_files
 from pages.common.show import as_text
 from pages.common.study import CSV, Study
 from privcov.core.words import percent
@@ -599,12 +599,12 @@ def test_what_visits_share_is_limited_by_its_bytes(monkeypatch):
     from pages.common.study import Study
 
     limit = 10_000_000
-    monkeypatch.setattr(cached, "SHARED", cached.ByteLimitedCache(limit))
+    monkeypatch.setattr(study_results, "SHARED", study_results.ByteLimitedCache(limit))
     studies = [Study(data=(("n", 500), ("d", 300)), method="gaussian-cov", seed=seed) for seed in range(9)]
-    made = [cached.release(study) for study in studies]
-    assert cached.release(studies[-1]) is made[-1], "the newest is kept"
-    assert sum(map(cached.bytes_of, made)) > 1.5 * limit
-    held = cached.bytes_of(cached.SHARED._kept)
+    made = [study_results.release(study) for study in studies]
+    assert study_results.release(studies[-1]) is made[-1], "the newest is kept"
+    assert sum(map(study_results.bytes_of, made)) > 1.5 * limit
+    held = study_results.bytes_of(study_results.SHARED._kept)
     assert limit / 2 < held < 1.1 * limit, f"{held:,}"
 
 
@@ -701,15 +701,15 @@ def test_the_address_holds_nothing_of_the_file():
 
 
 def test_no_shared_cache_holds_the_table(monkeypatch):
-    from pages.common import cached
+    from pages.common import study_results
 
     def refuse(*args, **kwargs):
         raise AssertionError("an upload reached a shared cache")
 
     at = public()
     type_in(at, LIMITS)
-    monkeypatch.setattr(cached, "_rows", refuse)
-    monkeypatch.setattr(cached.SHARED, "get", refuse)
+    monkeypatch.setattr(study_results, "_rows", refuse)
+    monkeypatch.setattr(study_results.SHARED, "get", refuse)
     use(at)
     assert "csv" in at.session_state
     assert at.get("plotly_chart")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.common import cached, glossary, show
+from pages.common import glossary, show, study_results
 from privcov.core import accounting
 from tests.pages.test_pages import SMALL, open_page
 
@@ -94,7 +94,7 @@ def test_one_attacker_number_for_one_release(method):
     said = set()
     for file in ("pages/1_Estimate.py", "pages/4_Spectra.py"):
         at = open_page(file, **asked)
-        rel = cached.release(at.session_state["study"])
+        rel = study_results.release(at.session_state["study"])
         line = meters(at.main)[0]  # of the strip
         assert f">{show.chance(rel.attacker_success)}</span>" in line
         if rel.actual_guarantee is not None:
