@@ -12,7 +12,7 @@ from pages.common.glossary import term
 from pages.common.study import CSV
 from pages.estimate import shown
 from pages.your_data.declare import public_file
-from privcov.bundle.verdict import noise_on_entries
+from privcov.bundle.usefulness import noise_on_entries
 from privcov.core.words import percent, plain
 from privcov.estimators.auto_cov import OFF, POPULATION, SAMPLE, mixture_of
 from privcov.estimators.base import METHODS

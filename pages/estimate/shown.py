@@ -12,8 +12,8 @@ import streamlit as st
 from pages.common import address, frame, own_range, script, show, study_results, visitor_files
 from pages.common.show import CORRELATIONS, COVARIANCES
 from pages.common.study import CSV, Study
-from privcov.bundle.verdict import STILL
-from privcov.bundle.verdict import verdict as in_words
+from privcov.bundle.usefulness import STILL
+from privcov.bundle.usefulness import verdict as in_words
 from privcov.core.words import SCALED
 from privcov.estimators.base import METHODS
 from privcov.metrics.errors import reference_matrix

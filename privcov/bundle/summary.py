@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov.attacks import disclosure
-from privcov.bundle.verdict import verdict
+from privcov.bundle.usefulness import verdict
 from privcov.core import accounting
 from privcov.core.guarantees import GaussianDP, Guarantee, NoPrivacy
 from privcov.core.words import chance, percent, plain, to_powers

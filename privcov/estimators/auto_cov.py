@@ -1,9 +1,9 @@
 """The default covariance method: the least noise for many columns, then estimates that know it.
 
-Of five columns or more the entries off the diagonal are a mixture of estimates (postprocess/structure/mixture.py); of
-fewer, and where missing cells are measured, they are shrunk (denoise.py). This is done to the covariance block, not to
-the joint matrix: the anchor's eigenvalue always leaves the noise, so the joint matrix would never say that it holds no
-signal.
+With five or more columns, the entries off the diagonal are a mixture of estimates (postprocess/structure/mixture.py).
+With fewer columns, and where missing cells are measured, they are shrunk (denoise.py). This is done to the covariance
+block, not to the joint matrix: the anchor's eigenvalue always leaves the noise, so the joint matrix would never say
+that it holds no signal.
 
 A mean (or the mean of a class) is measured beside the second moment, with noise of variance tau^2 = s_o^2 / s^2 per
 coordinate, s_o that of an off-diagonal entry and s the anchor; a class with the fraction p of the rows has tau / p. The

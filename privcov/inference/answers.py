@@ -101,7 +101,7 @@ class ReleaseAnswers:
     if not TYPE_CHECKING:  # a type checker would take any name
 
         def __getattr__(self, name: str) -> object:
-            """Say what a name that is not there may have meant."""
+            """Suggest a close name."""
             raise AttributeError(f"There is no answer {name!r}.{checks.suggest(name, dir(type(self)))}")
 
     @property

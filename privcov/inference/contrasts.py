@@ -26,7 +26,7 @@ v_u t^2 c^2. The difference D solves S / h - D q = 0, q = p (1 - p) made unbiase
 Sampling, in the same equations: p_g s / n, and q s / n for the difference, s the variance within groups, assumed equal
 in both; for y of two values, each group has that of its own mean. As if three more rows had the rarer value, 3 v / n^2
 is added, v the variance of y, or the square of its span. The interval is all t, or D, whose square is at most z^2 times
-the variance, which is quadratic: the law of forms.py, inverted as in Fieller (1954).
+the variance, which is quadratic: the law of noise_law.py, inverted as in Fieller (1954).
 """
 
 from __future__ import annotations

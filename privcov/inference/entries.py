@@ -1,7 +1,7 @@
 """Intervals of means, variances, covariances and correlations: privacy noise and sampling together.
 
 Each interval inverts a test: it holds all values within z standard deviations of the estimate, computed at that value.
-N(A) is the noise of forms.py, n the number of rows, k the assumed excess kurtosis of the rows (0 for Gaussian ones;
+N(A) is the noise of noise_law.py, n the number of rows, k the assumed excess kurtosis of the rows (0 for Gaussian ones;
 elliptical rows otherwise).
 
     mean          t_m^2 + v_u m^2 + c_jj / n; of two values a and b, c_jj = (m - a)(b - m) at the tested m
@@ -165,7 +165,7 @@ def covariances(moments: UnbiasedMoments, level: float, kurtosis: float) -> Inte
 
 
 def correlations(moments: UnbiasedMoments, level: float, kurtosis: float, tested: bool = True) -> Intervals:
-    """Return every correlation's interval (Fieller 1954; noise derived above and in forms.py), with a test of zero."""
+    """Return every correlation's interval (Fieller 1954; noise as above and in noise_law.py), with a test of zero."""
     covariance, law = moments.covariance, moments.law
     diagonal, two = np.nan_to_num(np.diag(covariance)), moments.span > 0
     diagonal_noise = np.diag(_entry_noise(moments))

@@ -6,7 +6,7 @@ covariance, exactly
 
     g = v'C e, both fitted in the noisy C,  =  v0'C0 e0 + v0'E e0 - (E v0)_O' Q (E e0)_O.
 
-The last term does not average out. With the noise of forms.py its mean is -B(v, e),
+The last term does not average out. With the noise of noise_law.py its mean is -B(v, e),
 
     B = t^2 (v.e tr Q + v'Q e) + sum_a x_a Q_aa v_a e_a + c v'Q e + t_m^4 (v.e tr Q + v'Q e)
       + t_m^2 [v.e m'Qm + (m.e)(m'Qv) + (m.v)(m'Qe) + tr Q (m.v)(m.e)] + v_u (m.v)(m.e) m'Qm

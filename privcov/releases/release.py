@@ -216,7 +216,7 @@ class Release:
     if not TYPE_CHECKING:  # a type checker would take any name
 
         def __getattr__(self, name: str) -> Any:
-            """Say which matrices there are, and what a name that is not there may have meant."""
+            """Say which matrices there are, or suggest a close name."""
             if hasattr(type(self), name):
                 return object.__getattribute__(self, name)  # a property that failed: its own error
             if name not in MATRICES or name not in vars(self):

@@ -13,7 +13,7 @@ from pages.estimate import shown
 from pages.your_data.answers import entries
 from pages.your_data.answers.context import doubtful
 from pages.your_data.answers.context import verdict as own_verdict
-from privcov.bundle.verdict import noise_on_entries
+from privcov.bundle.usefulness import noise_on_entries
 from privcov.metrics.errors import error, reference_matrix
 from privcov.releases.display import matrix_of
 from tests.pages.test_pages import alts, open_page
