@@ -8,7 +8,7 @@ from pages.common import frame, show, study_form
 from pages.common.glossary import term
 from pages.trade_offs import answer
 
-study = frame.page("Trade-offs", keeps=answer.KEEPS)
+study = frame.page("Trade-offs", keeps=answer.SETTING_NAMES)
 st.title(
     "Trade-offs",
     help=f"The error against the guarantee, and whether it beats a {term('zero-matrix', 'trivial answer')}.",

@@ -9,7 +9,7 @@ from pages.common.glossary import term
 from pages.graphs import board, settings
 from privcov.estimators.base import METHODS
 
-study = frame.page("Graph recovery", keeps=board.KEEPS)
+study = frame.page("Graph recovery", keeps=board.SETTING_NAMES)
 st.title("Graph recovery")
 st.caption(
     f"Two variables are linked where the {term('precision')} is not zero. Which {term('edge', 'edges')} survive the "

@@ -10,7 +10,9 @@ from pages.audit import live as audit_live
 from pages.common import address, frame, show
 from pages.common.glossary import term
 
-study = frame.page("Privacy audit", keeps=("tab", *audit_live.SETTING_NAMES, *audit_claims.KEEPS, *audit_learn.KEEPS))
+study = frame.page(
+    "Privacy audit", keeps=("tab", *audit_live.SETTING_NAMES, *audit_claims.SETTING_NAMES, *audit_learn.SETTING_NAMES)
+)
 st.title(
     "Privacy audit", help=f"Claims tested on two {term('neighbours')}, which differ in one person. The first fails."
 )

@@ -1,5 +1,6 @@
 """Docstrings in numpydoc's form: complete in the reference modules, and every example in them true."""
 
+import ast
 import dataclasses
 import doctest
 import importlib
@@ -394,3 +395,38 @@ def test_the_rules_see_what_they_should():
     assert [(codes(method), wanted) for _, method, wanted in public_methods(Fields)] == [({"GL08"}, PROPERTY_CODES)]
     assert sections_of(full) == {"Parameters", "Returns", "Guarantee"}
     assert codes(Event) <= CODES
+
+
+# --- names ----------------------------------------------------------------------------------------------------
+
+
+def test_a_name_in_a_docstring_exists():
+    """A name in single backticks, and a file that ends in .py: a rename forgets both."""
+    files = {path for part in ("privcov", "pages", "replication") for path in (ROOT / part).rglob("*.py")}
+    trees = {path.relative_to(ROOT).with_suffix(""): ast.parse(path.read_text("utf-8")) for path in files}
+    nodes = [node for tree in trees.values() for node in ast.walk(tree)]
+    identifiers = {getattr(node, part, None) for node in nodes for part in ("name", "id", "arg", "attr")}
+    identifiers |= {part for module in trees for part in module.parts} | {"scipy", "stats", "kurtosis"}
+    places = {place for module in trees for place in (module, *module.parents)}
+    file_names = {path.name for path in (*files, *ROOT.glob("tests/**/*.py"), *ROOT.glob("*.py"))}
+    nothing = ast.parse("")
+    rooms = {path.name for path in (ROOT / "privcov").iterdir() if path.is_dir()}
+
+    def exists(name: str) -> bool:
+        room, *rest = name.removeprefix("privcov.").split(".")
+        if rest and room in rooms:  # a module, and perhaps something in it
+            inside = {
+                getattr(node, "name", "") for node in ast.walk(trees.get(Path("privcov", room, "__init__"), nothing))
+            }
+            return (Path("privcov", room, rest[0]) in places or rest[0] in inside) and set(rest) <= identifiers
+        return name in file_names or set(name.split(".")) <= identifiers
+
+    missing = []
+    for module, tree in ((module, tree) for module, tree in trees.items() if module.parts[0] != "replication"):
+        kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
+        texts = [ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, kinds)]
+        names = [name for text in texts for name in re.findall(r"(?<!`)`([A-Za-z_][\w.]*)(?:\(\))?`(?!`)", text)]
+        missing += [(module, name) for name in names if not exists(name)]
+        paths = [name for text in texts for name in re.findall(r"\b\w+\.py\b", text)]
+        missing += [(module, name) for name in paths if name not in file_names]
+    assert missing == []

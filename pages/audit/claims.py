@@ -14,7 +14,7 @@ from privcov.attacks import catalogue, claims
 from privcov.core.guarantees import ApproxDP
 from privcov.core.words import plain, powers, to_powers
 
-KEEPS = tuple(f"claims.{name}" for name in ("epsilon", "delta", "n", "d", "verdict"))
+SETTING_NAMES = tuple(f"claims.{name}" for name in ("epsilon", "delta", "n", "d", "verdict"))
 _ORDER = (
     "Paper",
     "Mechanism",

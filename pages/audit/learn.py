@@ -17,7 +17,7 @@ from privcov.plots import audit as pictures
 
 _KINDS = {"pure": "Pure", "approx": "Approximate", "zcdp": "zCDP", "gdp": "Gaussian noise"}
 _LEVEL_NAMES = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}
-KEEPS = tuple(f"learn.{name}" for name in ("kind", "epsilon", "rho", "mu", "delta", "prior"))
+SETTING_NAMES = tuple(f"learn.{name}" for name in ("kind", "epsilon", "rho", "mu", "delta", "prior"))
 _LOW, _HIGH = 1e-5, 50.0
 _CHANCES = (0.5, 0.05, 0.001)
 _EXACT = {

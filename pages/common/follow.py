@@ -41,7 +41,7 @@ def draw(
     levels = [grid[round(k)] for k in np.linspace(0, len(grid) - 1, LEVELS)]
 
     def make() -> dict[str, Any]:
-        made_at, frames, wrong, success = [], [], [], []
+        made_at, frames, errors, success = [], [], [], []
         for level in levels:
             try:
                 rel = study_results.release(study.at(level), method=method)
@@ -49,9 +49,9 @@ def draw(
                 continue
             frames.append(frame_of(show.released_matrix(rel, how), limit))
             made_at.append(level)
-            wrong.append(error(rel, data, relative=True, against=against))
+            errors.append(error(rel, data, relative=True, against=against))
             success.append(rel.attacker_success)
-        return {"places": made_at, "frames": frames, "numbers": {"error": wrong, "attacker": success}}
+        return {"places": made_at, "frames": frames, "numbers": {"error": errors, "attacker": success}}
 
     if study_results.in_session(study):
         own = st.session_state.setdefault("follow.own", {})

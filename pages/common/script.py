@@ -19,8 +19,8 @@ def _print_lines(dataset: Dataset) -> list[str]:
     against = "sample" if dataset.truth is None else "truth"
     return [
         "print(rel.statement)",
-        f"wrong = privcov.error(rel, ds, relative=True, against={against!r})",
-        f'print(f"relative Frobenius error to the {against}: {{100 * wrong:.1f}} %")',
+        f"relative_error = privcov.error(rel, ds, relative=True, against={against!r})",
+        f'print(f"relative Frobenius error to the {against}: {{100 * relative_error:.1f}} %")',
         "print(rel.matrix)",
     ]
 

@@ -153,7 +153,7 @@ def error_and_attacker(
 
 
 def say(text: str) -> None:
-    """Let a screen reader say a text once it is on the page; `hands.js` reads it."""
+    """Let a screen reader say a text once it is on the page; ``hands.js`` reads it."""
     st.html(f'<div data-says="{escape(text)}"></div>')
 
 

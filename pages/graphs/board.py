@@ -32,7 +32,7 @@ from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset
 
 _USEFUL, _ROUGH = 0.7, 0.3  # F1 score of the drawn edges
-KEEPS = ("view", "lambda", "reference")
+SETTING_NAMES = ("view", "lambda", "reference")
 AGAINST, OWNER = "Against the graph", "As an owner sees it"
 _SOURCE = ("fit.precision", "rel.precision")  # in a script: of a network on the path, and of the tested one
 

@@ -1,6 +1,6 @@
 """What a lesson is: an aim, a control, a picture, a question with reasons, a sentence to remember, a link onward.
 
-A lesson is one file of this folder that ends in `LESSON`, and one row in `pages/lessons/catalogue.py`.
+A lesson is one file of this folder that ends in `LESSON`; its number is that of the file.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from privcov.tables.declaration.typical_ranges import NINE_IN_TEN
 from privcov.tables.declared_columns import MAX_COLUMNS
 
 ERROR, LEVEL, ROWS = "error", "level", "rows"  # what is asked for
-KEEPS = ("ask", "ask.n", "ask.d", "ask.error", "ask.bounds", "ask.structure", "ask.row", "ask.methods")
+SETTING_NAMES = ("ask", "ask.n", "ask.d", "ask.error", "ask.bounds", "ask.structure", "ask.row", "ask.methods")
 JOBS = Jobs("expected", ANSWERS)
 USUAL = "usual"  # the bounds of a table like most
 BOUNDS = {USUAL: None, "2": 0.5, "3": 0.33, "5": 0.2, "10": 0.1}  # half-range in deviations, and `spread`

@@ -97,7 +97,7 @@ def documented(cls: type) -> str:
 
 
 class Checked:
-    """Mixin for frozen dataclasses: every field is checked against its Spec when the object is made."""
+    """Mixin for frozen dataclasses: every field is checked against its ParameterSpec when the object is made."""
 
     __dataclass_fields__: ClassVar[dict[str, Field]]
 

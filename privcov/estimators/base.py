@@ -172,7 +172,7 @@ class MethodInput:
 
     @property
     def n(self) -> int:
-        """The public number of rows; raises NotOneMeasurement where n is not public."""
+        """The public number of rows; raises NotOneMeasurementError where n is not public."""
         if self.facts.n is None:
             raise NotOneMeasurementError("The number of rows is not public.")
         return self.facts.n
@@ -184,7 +184,7 @@ class MethodInput:
 
     @property
     def dataset(self) -> Dataset:
-        """The rows, for a method that measures them itself; raises NotOneMeasurement where the rows are private."""
+        """The rows, for a method that measures them itself; NotOneMeasurementError where the rows are private."""
         if self.rows is None:
             raise NotOneMeasurementError(
                 "Private rows are measured once, by the exact measurement, and never handed to a method."
@@ -237,7 +237,7 @@ class Method(Checked):
     def request(self, inputs: MethodInput) -> MeasurementRequest:
         """Return the one measurement of the moment matrix that this method needs, before a row is read.
 
-        Raises NotOneMeasurement where the method needs other measurements, NothingMeasured where it reads no rows.
+        Raises NotOneMeasurementError where the method needs other measurements, NothingMeasured where it reads no rows.
         """
         raise NotOneMeasurementError(
             f"{self.card.label} looks at the rows in other steps than one measurement of the moments."
@@ -246,7 +246,7 @@ class Method(Checked):
     def finish(self, inputs: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Compute the result from the measurement that `request` asked for; this is post-processing.
 
-        Raises NotOneMeasurement where the method needs more than that measurement.
+        Raises NotOneMeasurementError where the method needs more than that measurement.
         """
         raise NotOneMeasurementError(f"{self.card.label} does not work from one measurement of the moments.")
 

@@ -75,7 +75,7 @@ class Noise:
     """Base of the noises on the moment matrix."""
 
     def request(self, inputs: MethodInput) -> MeasurementRequest:
-        """Return what is to be measured; raise NotOneMeasurement where private rows cannot be measured in this way."""
+        """Return what is to be measured; NotOneMeasurementError where private rows cannot be measured in this way."""
         raise NotImplementedError
 
     def measure(self, inputs: MethodInput) -> NoisyMoment:
@@ -134,7 +134,7 @@ class WishartNoise(Noise):
     sound: Callable[[Guarantee], dict] | None = None
 
     def request(self, inputs: MethodInput) -> MeasurementRequest:
-        """Raise NotOneMeasurement: private rows never get this noise."""
+        """Raise NotOneMeasurementError: private rows never get this noise."""
         raise NotOneMeasurementError("A single Wishart matrix is not among the noises of private rows.")
 
     def measure(self, inputs: MethodInput) -> NoisyMoment:

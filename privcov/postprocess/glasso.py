@@ -100,7 +100,7 @@ def _path(
 
 
 def _kernel() -> ModuleType | None:
-    """Return the compiled descent, or None where ADMM is used. Every Fit names its solver."""
+    """Return the compiled descent, or None where ADMM is used. Every PathPoint names its solver."""
     try:
         from privcov.postprocess import glasso_kernel
     except ImportError:

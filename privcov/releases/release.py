@@ -85,7 +85,7 @@ class Release:
     parameters : dict
         The method's parameters, with calibration, centre, tuning, neighbours and version.
     guarantee : PureDP, ApproxDP, ZCDP or NoPrivacy
-        The guarantee asked for; `given` is what the events actually give.
+        The guarantee asked for; `actual_guarantee` is what the events actually give.
     neighbours : Neighbours
         The neighbouring relation.
     events : tuple of Event
@@ -114,7 +114,7 @@ class Release:
     noisy_moment : NoisyMoment or None
         The noisy matrix before post-processing, in unit-ball units, and its noise distribution; None where the method
         has no such matrix.
-    path : tuple of Fit or None
+    path : tuple of PathPoint or None
         The fits of a graphical lasso, one per penalty: lam, precision, status and gap.
     notes : tuple of str
         Remarks of the method.
@@ -142,8 +142,8 @@ class Release:
 
     Guarantee
     ---------
-    `statement` and `given` are computed from the events alone. For a sound calibration without tuning on raw rows,
-    `given` is at least as strong as ``guarantee``.
+    `statement` and `actual_guarantee` are computed from the events alone. For a sound calibration without tuning on raw
+    rows, `actual_guarantee` is at least as strong as ``guarantee``.
 
     Notes
     -----

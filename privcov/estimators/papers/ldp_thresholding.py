@@ -40,7 +40,7 @@ class Local(Thresholding):
     variance_factor: ClassVar[float] = 2.0
 
     def request(self, inputs: MethodInput) -> MeasurementRequest:
-        """Raise NotOneMeasurement: the users add the noise, so there is no central measurement."""
+        """Raise NotOneMeasurementError: the users add the noise, so there is no central measurement."""
         return Method.request(self, inputs)
 
     def measure(self, inputs: MethodInput) -> NoisyMoment:

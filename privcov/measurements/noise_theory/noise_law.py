@@ -126,7 +126,7 @@ class NoiseLaw:
 
 
 def law_of(noisy_moment: NoisyMoment, count: float = 0.0) -> NoiseLaw:
-    """Return the law of the noise on the covariance that `postprocess.joint.unpack` gives, plus t_m^2 I."""
+    """Return the law of the noise on the covariance that `postprocess.moments.unpack` gives, plus t_m^2 I."""
     noise, r2 = noisy_moment.distribution, noisy_moment.row_bound * noisy_moment.row_bound
     d = noise.dimension if noisy_moment.flags is None else noisy_moment.flags.d
     edge, stds, common = r2 * noise.off_diagonal_std, noise.diagonal_stds[:d], r2 * r2 * _common(noise)
