@@ -31,8 +31,9 @@ _ABOVE, _SCALE, _STEPS = 6, 48, 32  # pixels above a heatmap, pixels and colours
 _NAMED = 40  # columns whose names stand beside a heatmap
 _LETTER = 0.58  # approximate width of a letter in units of the font's size
 
+_LISTS = {"data", "shapes", "annotations"}
+_PARTS = {"xaxis", "yaxis", "title", "margin", "line", "marker", "font", "textfont"}  # of a figure that may lack them
 # Dashes and marks by the names that plotly gives them.
-_PARTS = {"xaxis", "yaxis", "title", "margin", "line", "marker", "font", "textfont"}
 _DASH = {"solid": "", "dash": "9 5", "dot": "2 3", "dashdot": "9 4 2 4", "longdash": "14 6", "longdashdot": "14 5 2 5"}
 # Corners in units of half the size; None is a round mark.
 _STAR = [
@@ -60,16 +61,16 @@ _CORNERS = {
 class _Part(dict):
     """A part of a figure as plotly's own dictionary, by attributes: plotly validates each access again, which is slow.
 
-    What is not set is None, and an empty part where a part has its place.
+    What is not set is None, an empty list or an empty part.
     """
 
     def __getattr__(self, name: str) -> Any:
         value = self.get(name)
-        if isinstance(value, list) and value and isinstance(value[0], dict):
-            return [_Part(part) for part in value]
-        if value is None and name in ("shapes", "annotations"):
-            return []
-        return _Part(value or {}) if isinstance(value, dict) or (value is None and name in _PARTS) else value
+        if name in _LISTS:
+            return [_Part(part) for part in value or ()]
+        if value is None and name in _PARTS:
+            return _Part()
+        return _Part(value) if isinstance(value, dict) else value
 
 
 @dataclass(frozen=True)
