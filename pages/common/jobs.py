@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from pages.common import show
 # Two audits at a time in the whole server, so that the pages stay quick for all visitors; beside them two answers, each
 # of a few seconds.
 AUDITS, ANSWERS = threading.BoundedSemaphore(2), threading.BoundedSemaphore(2)
-_LAST_SECONDS = 5.0  # that a job has at the end of the process
+_LAST_SECONDS = 5.0  # that all jobs together have at the end of the process
 Steps = Iterator[dict[str, Any] | None]  # the result of each step; None where it has none yet
 
 
@@ -76,8 +77,9 @@ def _stop_all() -> None:
     """Stop the jobs and let them end: a thread that Python kills inside a C++ library aborts the process."""
     for job in tuple(_JOBS):
         job.stop()
+    end = time.monotonic() + _LAST_SECONDS
     for job in tuple(_JOBS):
-        job.wait(_LAST_SECONDS)
+        job.wait(max(end - time.monotonic(), 0.0))
 
 
 def _work(
