@@ -50,7 +50,7 @@ def test_estimate_takes_home_a_report_in_order_with_a_script_that_runs(files):
     assert not at.exception
     html = files["download-report"]()
     in_order(html)
-    said = f"{100 * run(html)['wrong']:.1f}"
+    said = f"{100 * run(html)['relative_error']:.1f}"
     assert escape(said) in html[html.index('id="answer"') :], said
 
 
