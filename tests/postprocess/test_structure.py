@@ -233,6 +233,24 @@ def test_the_mixture_is_better_where_columns_follow_a_pattern_and_no_worse_where
     assert np.mean(ours) <= most * np.mean(before)
 
 
+@pytest.mark.parametrize("repeated", [False, True])
+def test_no_estimate_would_lower_the_risk_further(repeated):
+    """The largest slope of an estimate in use is the lowest of all, also where two estimates are the same matrix."""
+    rng = np.random.default_rng(4)
+    for _ in range(300):
+        size, count = rng.integers(1, 20), rng.integers(2, 16)
+        entries = rng.normal(size=(count, size)) * 10 ** rng.uniform(-2, 2, (count, 1))
+        if repeated:
+            entries[-1] = entries[0]
+        products, towards = entries @ entries.T, entries @ rng.normal(size=size) + rng.normal(size=count)
+        weights = module._weights(products, towards)
+        slopes = products @ weights - towards
+        assert np.all(weights >= 0)
+        assert weights.sum() == pytest.approx(1, abs=1e-9)
+        scale = max(np.abs(products).max(), np.abs(towards).max())
+        assert slopes @ weights - slopes.min() <= 1e-10 * scale
+
+
 def test_the_answer_is_a_covariance_of_the_unit_ball_and_its_shares_add_up():
     rng = np.random.default_rng(7)
     for d, scale, rows in itertools.product((5, 12), (1e-3, 1e-2, 0.3), (None, 50.0)):

@@ -51,7 +51,7 @@ _PROBES = ((20, 16), (100, 8))  # draws up to so many columns; beyond, each draw
 _FEWEST_PROBES = 4
 _WIDE = 300  # columns up to which estimates are computed at every draw, and the draws are kept
 _LEAST = 1e-3  # a variance in the unit of an entry, of the largest
-_ROUNDS, _CLOSE = 10_000, 1e-12  # of the search for the weights, which ends when no exchange gains more
+_ROUNDS, _CLOSE, _RIDGE = 100, 1e-12, 1e-13  # of the search for the weights; the last two in the scale of its input
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,19 +223,31 @@ def _gone(matrix: np.ndarray, rest: np.ndarray, unit: np.ndarray, noise: BlockNo
 
 
 def _weights(products: np.ndarray, towards: np.ndarray) -> np.ndarray:
-    """Return the w >= 0 with sum 1 that minimises w'Gw - 2 b'w, by exchanges from the largest slope to the smallest."""
+    """Return the w >= 0 with sum 1 that minimises w'Gw - 2 b'w, by an active set: as non-negative least squares.
+
+    The estimate of the lowest slope joins; the weights of those that have joined are solved for; on the way there, an
+    estimate whose weight reaches 0 leaves. The ridge keeps estimates that are the same from a singular system.
+    """
+    scale = max(float(np.abs(products).max()), float(np.abs(towards).max()))
+    products = products + _RIDGE * scale * np.eye(len(towards))
     weights = np.zeros(len(towards))
-    weights[np.argmin(np.diag(products) - 2 * towards)] = 1.0
-    close = _CLOSE * max(float(np.abs(products).max()), float(np.abs(towards).max()))
+    joined = [int(np.argmin(np.diag(products) - 2 * towards))]
+    weights[joined] = 1.0
     for _ in range(_ROUNDS):
         slopes = products @ weights - towards
         best = int(np.argmin(slopes))
-        worst = int(np.argmax(np.where(weights > 0, slopes, -np.inf)))
-        gain = slopes[worst] - slopes[best]
-        if gain <= close:
+        if best in joined or slopes @ weights - slopes[best] <= _CLOSE * scale:
             break
-        bend = products[worst, worst] + products[best, best] - 2 * products[worst, best]
-        step = min(gain / bend, weights[worst]) if bend > 0 else weights[worst]
-        weights[best] += step
-        weights[worst] = weights[worst] - step if step < weights[worst] else 0.0
+        joined.append(best)
+        while True:
+            system = np.ones((len(joined) + 1, len(joined) + 1))
+            system[:-1, :-1], system[-1, -1] = products[np.ix_(joined, joined)], 0.0
+            now, goal = weights[joined], np.linalg.solve(system, np.append(towards[joined], 1.0))[:-1]
+            leaves = goal <= 0
+            way = np.where(leaves, now / np.where(leaves, now - goal, 1.0), 1.0)
+            weights[joined] = now + way.min() * (goal - now)
+            if not leaves.any():
+                break
+            gone = joined.pop(int(np.argmin(way)))
+            weights[gone] = 0.0
     return weights
