@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 
 from privcov.core.guarantees import ZCDP
-from privcov.measurements.exact.moment import measure_exactly
+from privcov.measurements.exact.private_moment import measure_exactly
 from privcov.releases.private_request import release_from_measurement
 from privcov.tables.private_dataset import PrivateDataset
 

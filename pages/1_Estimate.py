@@ -49,7 +49,7 @@ with show.problems():
     pictures = st.container(key="named" if data.bounds is not None else "numbered")
     how = shown.choose(data, rel)
     released = show.released_matrix(rel, how)
-    reference, sample = (shown.of_rows(matrix, data, how) for matrix in (reference, sample))
+    reference, sample = (shown.matrix_of_rows(matrix, data, how) for matrix in (reference, sample))
     limit = 1.0 if how == show.CORRELATIONS else colour_limit(reference)
     difference = released - reference
     panels = [("Truth", reference, limit, "scale")] if against == "truth" else []

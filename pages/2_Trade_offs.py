@@ -13,7 +13,7 @@ st.title(
     "Trade-offs",
     help=f"The error against the guarantee, and whether it beats a {term('zero-matrix', 'trivial answer')}.",
 )
-study_form.of_guarantee(study)
+study_form.show_guarantee(study)
 
 with show.problems():
     answer.section(study)

@@ -12,7 +12,7 @@ from privcov.core.words import SCALED, plain
 from privcov.estimators.base import METHODS
 from privcov.measurements.clipping import share_clipped
 from privcov.metrics.errors import noise_edge, spectra
-from privcov.plots.spectra import in_words, spectrum
+from privcov.plots.spectra import describe_spectrum, spectrum
 
 study = frame.page("Spectra")
 palette = frame.palette()
@@ -35,7 +35,7 @@ with show.problems():
     show.picture(spectrum(series, edge, palette, unit=unit), "spectrum")
     assert relative_error is not None  # a covariance has a reference
     st.markdown(shown.verdict(relative_error, data, rel))
-    if words := in_words(series, edge):
+    if words := describe_spectrum(series, edge):
         clipped = share_clipped(data.with_row_bound(rel.row_bound))
         st.markdown(
             f"{words} Noise pushes eigenvalues apart"

@@ -7,13 +7,13 @@ import streamlit as st
 from pages.common import address, frame, hosted, owner_token, show
 from pages.common.glossary import term
 from pages.your_data import elsewhere
+from pages.your_data.answers import answers_step as answers
 from pages.your_data.answers import read_bundle
-from pages.your_data.answers import step as answers
 from pages.your_data.declare import columns, drafts, practice
-from pages.your_data.declare import step as declare
-from pages.your_data.plan import step as plan
+from pages.your_data.declare import declare_step as declare
+from pages.your_data.plan import plan_step as plan
 from pages.your_data.release import owner_view
-from pages.your_data.release import step as release
+from pages.your_data.release import release_step as release
 from pages.your_data.state import DOORS, STEPS, forget, owner_session, practising, show_form, take_step
 
 frame.page("Your data", keeps=("door",))

@@ -31,7 +31,7 @@ from privcov.inference.unbiased import (
     merge_class_anchors,
     unbiased_moments,
 )
-from privcov.measurements.exact.moment import planned_event, settle_shape
+from privcov.measurements.exact.private_moment import planned_event, settle_shape
 from privcov.measurements.exact.reading import noise_of
 from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import NoiseDistribution

@@ -18,7 +18,7 @@ from privcov.bundle.derived import EXTRAS, Inputs, derived_files, manifest_of
 from privcov.bundle.inputs import INPUTS
 from privcov.core.guarantees import ApproxDP, PureDP, ZCDP, from_dict
 from privcov.ledger import Ledger
-from privcov.measurements.exact.moment import NoisySum
+from privcov.measurements.exact.private_moment import NoisySum
 
 NAMES = ["=cmd|'/c calc'!A0", "<script>alert(1)</script>", "weight", "height"]
 ROWS = 1234

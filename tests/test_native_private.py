@@ -14,7 +14,7 @@ import pandas
 import pytest
 
 from privcov import PrivateDataset
-from privcov.measurements.exact.moment import exact_sum
+from privcov.measurements.exact.private_moment import exact_sum
 from tests.test_native_input import COLUMNS, Stream
 
 LIMITS = {"b": (0, 2), "a": (-1, 3)}

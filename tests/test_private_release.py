@@ -15,8 +15,8 @@ import pytest
 
 import privcov
 from privcov.ledger import Ledger, LedgerError
-from privcov.measurements.exact import moment as exact_moment
 from privcov.measurements.exact import noise as exact_noise
+from privcov.measurements.exact import private_moment as exact_moment
 from privcov.releases import private as _private
 from privcov.releases import private_request as _request
 from privcov.tables.declaration.declaration import Column, Declaration, PrivateFileError, read_private
@@ -355,7 +355,7 @@ def test_an_interrupted_draw_leads_to_no_sum_without_noise(ledger, monkeypatch):
         privcov.release_private(private(), GUARANTEES["zcdp"], "gaussian-cov", ledger=ledger)
     files = {"/".join(Path(frame.f_code.co_filename).parts[-2:]) for frame in frames_of(caught.value)}
     assert "exact/noise.py" in files or "releases/private.py" in files
-    assert "exact/moment.py" not in files
+    assert "exact/private_moment.py" not in files
     assert ledger.entries()[0].state == "failed"
 
 

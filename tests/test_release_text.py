@@ -109,7 +109,7 @@ def test_every_altered_text_is_a_sentence_and_never_another_error(kind):
 
 def test_a_stored_measurement_that_is_altered_is_a_sentence(tmp_path):
     """Every leaf of it, and all its facts: what still opens is a whole measurement and says the same again."""
-    from privcov.measurements.exact.moment import NoisySum
+    from privcov.measurements.exact.private_moment import NoisySum
 
     rel, _ = released(tmp_path, "classes")
     whole = json.loads(json.dumps(rel.measurement.to_dict()))

@@ -80,13 +80,13 @@ def played(path: Path) -> dict:
 @pytest.mark.parametrize("number", some_of(NUMBERS, 0, 4, 9))
 def test_a_file_plays_what_the_page_plays(folder, number):
     given = played(folder / site.name(number))
-    assert given == json.loads(json.dumps(player.of_lesson(number, dark=False, draws=player.DRAWS)))
+    assert given == json.loads(json.dumps(player.lesson_content(number, dark=False, draws=player.DRAWS)))
     assert len(given["shows"]) == (player.DRAWS if LESSONS[number].draws else 1)
 
 
 @pytest.mark.parametrize("key", demos.BY_KEY)
 def test_a_demonstration_is_that_of_the_page(folder, key):
-    assert played(folder / site.name(key)) == json.loads(json.dumps(demos.of_demonstration(key, False, SEED)))
+    assert played(folder / site.name(key)) == json.loads(json.dumps(demos.demonstration_content(key, False, SEED)))
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])

@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 
 from pages.common import frame
-from pages.common.fields import as_default
+from pages.common.fields import default_args
 from pages.common.study import number_in
 
 NONE = "none"  # an empty list, where the default has entries
@@ -126,7 +126,7 @@ def bind_widget(
         raise KeyError(f"{name} is not among the settings that this page keeps in its address.")
     code = code or code_of(make.__name__, args, default, more)
     current = settle(name, key, code, default)
-    more |= as_default(make.__name__, args, current)
+    more |= default_args(make.__name__, args, current)
 
     def on_change() -> None:
         choice = st.session_state[key]

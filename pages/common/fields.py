@@ -35,7 +35,7 @@ def show_value(key: str, value: Any) -> None:
         st.session_state[key] = value
 
 
-def as_default(kind: str, args: tuple, value: object) -> dict[str, object]:
+def default_args(kind: str, args: tuple, value: object) -> dict[str, object]:
     """Return the value a second time, as the widget's default, by the name of the Streamlit function.
 
     A browser may miss a run that another one overtakes. Without a default it then resets the widget: a number to its
@@ -48,7 +48,7 @@ def as_default(kind: str, args: tuple, value: object) -> dict[str, object]:
     return {"index": list(args[0]).index(value)} if kind == "selectbox" and value in args[0] else {}
 
 
-def of_study(
+def study_widget(
     make: Callable, label: str, *args: Any, key: str, value: Any, put: Callable[[Study, Any], Study], **more: Any
 ) -> None:
     """Show the widget ``make(label, *args, **more)`` at a value of the study; ``put`` returns the changed study."""
@@ -60,10 +60,10 @@ def of_study(
             return  # words of an option from before these changed; `show_value` puts the present one
         frame.change(lambda study: put(study, choice))
 
-    make(label, *args, key=key, on_change=changed, **as_default(make.__name__, args, value), **more)
+    make(label, *args, key=key, on_change=changed, **default_args(make.__name__, args, value), **more)
 
 
-def of_parameter(spec: ParameterSpec, part: str, study: Study, *, owner: str) -> None:
+def parameter_widget(spec: ParameterSpec, part: str, study: Study, *, owner: str) -> None:
     """Show one parameter of a method or a source, whose key is ``owner``, from "data" or "options" of the study."""
     if not is_shown(spec, part, study, owner=owner):
         return
@@ -97,7 +97,7 @@ def of_parameter(spec: ParameterSpec, part: str, study: Study, *, owner: str) ->
             make, args, value = st.number_input, (int(low), int(high)), int(value)
         else:
             make, args, value = st.slider, (float(low), float(high)), float(value)
-    of_study(make, spec.label, *args, key=f"w.{part}.{owner}.{spec.name}", value=value, put=put, **more)
+    study_widget(make, spec.label, *args, key=f"w.{part}.{owner}.{spec.name}", value=value, put=put, **more)
     if spec.slides:
         ends(*spec.ends)
 

@@ -53,7 +53,7 @@ def draw(
             success.append(rel.attacker_success)
         return {"places": made_at, "frames": frames, "numbers": {"error": errors, "attacker": success}}
 
-    if study_results.in_session(study):
+    if study_results.is_uploaded(study):
         own = st.session_state.setdefault("follow.own", {})
         if (
             request not in own or own[request][0] is not data.cache

@@ -18,7 +18,7 @@ import streamlit as st
 from pages.common import memory, owner_token
 from pages.common.fair_queue import FairQueue
 from pages.common.show import as_text
-from pages.common.study import CSV, Study, from_query, in_address, means_study, opening
+from pages.common.study import CSV, Study, from_query, means_study, opening, study_query
 from pages.common.style import STYLE
 from privcov.plots.palette import DARK, LIGHT, Palette
 
@@ -216,7 +216,7 @@ def _write_address() -> None:
     settings_now = _page_settings()
     page_settings = {name: settings_now[name] for name in st.session_state["page_keeps"] if settings_now.get(name)}
     state, now = st.session_state, time.monotonic()
-    query = in_address(state["study"], state["page"]) | page_settings
+    query = study_query(state["study"], state["page"]) | page_settings
     there = dict(st.query_params.items())
     former = query if state["fresh_page"] else state.get("address", query)
     replaced = {frozenset(old.items()): now for old in (there, state.get("address", there)) if old != query}
@@ -294,4 +294,4 @@ def query_for(file: str, study: Study | None, own: Mapping[str, str]) -> dict[st
     state = st.session_state
     if study is None:
         study = opening(page) if state["study"] == opening(state["page"]) else state["study"]
-    return in_address(study, page) | dict(own)
+    return study_query(study, page) | dict(own)

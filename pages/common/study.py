@@ -182,7 +182,7 @@ def means_study(query: Mapping[str, str]) -> bool:
     return any(name in names or name.startswith(("data.", "method.")) for name in query)
 
 
-def in_address(study: Study, page: str) -> dict[str, str]:
+def study_query(study: Study, page: str) -> dict[str, str]:
     """Return the study's part of an address of the page: nothing where the page opens with that study anyway."""
     return {} if study == opening(page) else to_query(study)
 

@@ -1,8 +1,8 @@
 """The strip: the form of the study above its pictures, which stays in sight. Epsilon or rho, data, method, and More.
 
-Each field is made by `fields.of_study` or, for a parameter of a method or a source, by `fields.of_parameter`. All but
-the level is behind a button that says what is chosen; settings of a method that differ from the default are named with
-it, because a link may have set them.
+Each field is made by `fields.study_widget` or, for a parameter of a method or a source, by `fields.parameter_widget`.
+All but the level is behind a button that says what is chosen; settings of a method that differ from the default are
+named with it, because a link may have set them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.common import fields, frame, own_range, study_results
-from pages.common.fields import ends, log_grid, of_parameter, of_study
+from pages.common.fields import ends, log_grid, parameter_widget, study_widget
 from pages.common.glossary import term, when_not
 from pages.common.study import CSV, DEFAULT_SOURCE, Study, opening
 from privcov.core import accounting
@@ -93,7 +93,7 @@ def draw(
     return release
 
 
-def of_guarantee(study: Study) -> None:
+def show_guarantee(study: Study) -> None:
     """Show the part of the form that says the guarantee."""
     with st.container(key="strip", horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(key="strip-level", gap=None):
@@ -151,7 +151,7 @@ def _source(study: Study, default_source: str) -> None:
     # The first page of a visit: the address brought the choice, and the table was in an earlier visit.
     if key == CSV and "w.source" not in st.session_state and not st.session_state.get("within", False):
         st.session_state["problem_place"].warning(GONE)
-    of_study(
+    study_widget(
         st.selectbox,
         "Data set",
         list(labels),
@@ -166,7 +166,7 @@ def _source(study: Study, default_source: str) -> None:
     card = SOURCES.get(key)
     st.caption(card.summary)
     for spec in card.parameters:
-        of_parameter(spec, "data", study, owner=key)
+        parameter_widget(spec, "data", study, owner=key)
 
 
 # --- method -------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def _method(study: Study, keys: tuple) -> None:
         for c in cards
     }
     key = study.method_key()
-    of_study(
+    study_widget(
         st.selectbox, "Method", list(labels), key="w.method", value=key, put=Study.with_method, format_func=labels.get
     )
     when_not(key)
@@ -208,7 +208,7 @@ def _group(
         return
     with st.expander(title, key=title):
         for spec in specs:
-            of_parameter(spec, "options", study, owner=owner)
+            parameter_widget(spec, "options", study, owner=owner)
         _choice(*choice, study)
 
 
@@ -222,7 +222,7 @@ def _choice(label: str, name: str, meanings: Mapping[str, str], study: Study) ->
         setting: dict[str, Any] = {name: choice}
         return dataclasses.replace(s.naming(study, owner), **setting)
 
-    of_study(st.selectbox, label, list(meanings), key=f"w.{name}.{owner}", value=value, put=put)
+    study_widget(st.selectbox, label, list(meanings), key=f"w.{name}.{owner}", value=value, put=put)
     st.caption(meanings[value])
 
 
@@ -244,7 +244,7 @@ def _changed(card: MethodCard, study: Study) -> list[str]:
 
 def _guarantee(study: Study) -> None:
     """Show the kind of guarantee, its level as a number, and delta where it has one."""
-    of_study(
+    study_widget(
         st.segmented_control,
         "Kind",
         ["zcdp", "approx", "pure"],
@@ -260,7 +260,7 @@ def _guarantee(study: Study) -> None:
         names = (to_powers(str(one)) for one in guarantees)
         st.caption(f"{' is the nearest to '.join(names)}, at delta = {powers(study.delta)}.")
     level, (low, high) = float(getattr(study, study.level_name)), fields.LEVELS[study.level_name]
-    of_study(
+    study_widget(
         st.number_input,
         f"{study.level_name.capitalize()} as a number",
         min(low, level),  # a link may name a level beyond the slider
@@ -323,7 +323,7 @@ def privacy_slider(study: Study, *, kind: str = "") -> None:
 
 
 def _study_slider(label: str, name: str, options: list, study: Study, **more) -> None:
-    of_study(
+    study_widget(
         st.select_slider,
         label,
         options,
@@ -364,7 +364,7 @@ def forget_bound() -> None:
 
 def _seed(study: Study) -> None:
     left, right = st.columns([1, 1], vertical_alignment="bottom")
-    of_study(
+    study_widget(
         left.number_input,
         "Noise seed",
         0,

@@ -79,7 +79,7 @@ def bytes_of(value: object) -> int:
 SHARED = ByteLimitedCache(512_000_000)  # rows, releases and pictures of all visits together
 
 
-def in_session(study: Study, default_source: str = DEFAULT_SOURCE) -> bool:
+def is_uploaded(study: Study, default_source: str = DEFAULT_SOURCE) -> bool:
     """Return whether rows come from a visitor's file: no source makes them again, and nothing of them is shared."""
     return study.source_key(default_source) == CSV
 
@@ -132,22 +132,22 @@ def release(study: Study, *, method: str = "", default_source: str = DEFAULT_SOU
         return privcov.release(data, study.guarantee, key, random_state=study.seed, **options)
 
     with st.spinner("Releasing ...") if data.d > WIDE else contextlib.nullcontext():
-        if in_session(study, default_source):
+        if is_uploaded(study, default_source):
             return make()
         rows = study.source_key(default_source), study.data, study.rows, study.bound
         return SHARED.get(("release", *rows, key, tuple(options.items()), study.guarantee, study.seed), make)
 
 
-def of_release(study: Study, prefix: tuple, make: Callable[[], T], default_source: str = DEFAULT_SOURCE) -> T:
+def cached_for_release(study: Study, prefix: tuple, make: Callable[[], T], default_source: str = DEFAULT_SOURCE) -> T:
     """Return a value of the study's release, cached except for a visitor's file."""
-    if in_session(study, default_source):
+    if is_uploaded(study, default_source):
         return make()
     return SHARED.get((*prefix, study.source_key(default_source), study), make)
 
 
 def picture(study: Study, name: str, palette: Palette, make: Callable[[], Picture]) -> Picture:
     """Return a named picture of the study's rows alone, which stays while method, guarantee and seed move."""
-    if in_session(study):
+    if is_uploaded(study):
         return make()
     return SHARED.get(("picture", study.source_key(), study.data, study.rows, study.bound, name, palette.dark), make)
 

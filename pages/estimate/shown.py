@@ -35,7 +35,7 @@ def choose(data: Dataset, rel: Release) -> str:
     )  # fmt: skip
 
 
-def of_rows(matrix: np.ndarray, data: Dataset, how: str) -> np.ndarray:
+def matrix_of_rows(matrix: np.ndarray, data: Dataset, how: str) -> np.ndarray:
     """Return a matrix of the rows in working units as it is shown."""
     if how == CORRELATIONS:
         return correlation(matrix, floor=STILL)
@@ -62,7 +62,7 @@ def strongest(data: Dataset, released: np.ndarray, noise: float) -> str:
     ``noise``: its deviation on a covariance before repairs, in working units. Empty where no pair correlates.
     """
     covariance = reference_matrix(data, "covariance", "sample")
-    sample, spread = of_rows(covariance, data, CORRELATIONS), np.sqrt(np.diag(covariance))
+    sample, spread = matrix_of_rows(covariance, data, CORRELATIONS), np.sqrt(np.diag(covariance))
     strong = np.argsort(-np.abs(np.triu(sample, 1)), axis=None, kind="stable")[:_MAX_PAIRS]
     pairs = [
         f"{data.columns[i]} and {data.columns[j]} {sample[i, j]:.2f}, "
@@ -112,7 +112,7 @@ def seeds(study: Study, data: Dataset) -> str:
 def report(study: Study, data: Dataset, rel: Release, *, correlations: bool) -> None:
     """Show the report of one release; ``correlations``: whether the page judges them."""
     again = script.script(study, data)
-    where = "" if study_results.in_session(study) else page_address()  # a link cannot bring a file along
+    where = "" if study_results.is_uploaded(study) else page_address()  # a link cannot bring a file along
     range_words = own_range.sentence(data)
     own = visitor_files.upload() if study.source_key() == CSV else None
     title = f"{METHODS.get(rel.method).label} on {own.file_name}" if own is not None else ""
@@ -121,8 +121,8 @@ def report(study: Study, data: Dataset, rel: Release, *, correlations: bool) -> 
         from privcov.bundle import report, summary
 
         first = own_range.with_warning(
-            summary.of_release(rel, data, seeds(study, data), correlations=correlations), range_words
+            summary.summarize_release(rel, data, seeds(study, data), correlations=correlations), range_words
         )
-        return report.of_release(rel, data, script=again, address=where, front=first, title=title)
+        return report.report_on_release(rel, data, script=again, address=where, front=first, title=title)
 
     show.download("Report as HTML", report_text, "report.html", "download-report", HTML)

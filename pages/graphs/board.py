@@ -85,7 +85,7 @@ def _slider(study: Study, rel: Release) -> int:
         solved,
         name="lambda",
         default=default,
-        code=_position(rel, solved, visitors=study_results.in_session(study, settings.SOURCE)),
+        code=_position(rel, solved, visitors=study_results.is_uploaded(study, settings.SOURCE)),
         quiet=True,
         key=f"lambda-{hash((study, len(solved), default)) & 0xFFFFFFFF:x}",
         format_func=lambda i: (
@@ -253,7 +253,7 @@ def _exact(study: Study, data: Dataset, rel: Release, reference: settings.Refere
         except ValueError as problem:
             return None, str(problem)
 
-    return study_results.of_release(study, ("exact path", reference.name), compute, settings.SOURCE)
+    return study_results.cached_for_release(study, ("exact path", reference.name), compute, settings.SOURCE)
 
 
 def script(study: Study, data: Dataset) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from pages.common import frame, hosted, study_results
-from pages.common.fields import of_parameter
+from pages.common.fields import parameter_widget
 from pages.common.study import CSV, Study
 from privcov.data_sources.base import SOURCES
 
@@ -105,7 +105,7 @@ def _size(study: Study) -> None:
     card = {c.key: c for c in SOURCES.all()}.get(study.source_key())
     for spec in card.parameters if card else ():
         if spec.name in ("n", "d"):
-            of_parameter(spec, "data", study, owner=study.source_key())
+            parameter_widget(spec, "data", study, owner=study.source_key())
 
 
 def _choose_own() -> None:

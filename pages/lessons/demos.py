@@ -25,7 +25,7 @@ def draw() -> None:
     values = {_text(value): value for value in demo.control.options}
     if frame.page_setting("demo_lever") not in ("", *values):
         frame.leave_out("demo_lever", f"It is one of {', '.join(values)}.")
-    make = functools.partial(compute_once, of_demonstration, demo.key, palette.dark, seed)
+    make = functools.partial(compute_once, demonstration_content, demo.key, palette.dark, seed)
     player.play(f"{demo.key}-{palette.dark}-{seed}", make, palette, "demo_lever", slow=True)
     value = values[frame.page_setting("demo_lever", _text(demo.control.default))]
     with st.expander("The game, and the same in Python"):
@@ -33,7 +33,7 @@ def draw() -> None:
         st.code(script(demo, value, seed), language="python")
 
 
-def of_demonstration(key: str, dark: bool, seed: int) -> dict[str, Any]:
+def demonstration_content(key: str, dark: bool, seed: int) -> dict[str, Any]:
     """Return what the player shows of a demonstration."""
     demo, palette = BY_KEY[key], DARK if dark else LIGHT
     control = demo.control
@@ -42,7 +42,7 @@ def of_demonstration(key: str, dark: bool, seed: int) -> dict[str, Any]:
     plain = Control(control.label, control.options, control.default, control.left, control.right, control.words)
     aim = f"**Why it feels harmless.** {demo.harmless} **Where it occurs.** {demo.occurs}"
     return {
-        **player.of_control(plain),
+        **player.control_content(plain),
         **frames,
         "values": [_text(value) for value in control.options],
         "key": f"{key}-{dark}-{seed}",

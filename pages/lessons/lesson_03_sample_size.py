@@ -34,7 +34,7 @@ class Released:
     error: float
 
 
-def of_many(n: int, seed: int = SEED) -> Released:
+def release_of_rows(n: int, seed: int = SEED) -> Released:
     """Run the Gaussian mechanism on n simulated rows."""
     data = widened(simulate("ar1-covariance", n=n, **DATA))
     rel = release(data, ZCDP(RHO), "gaussian-cov", random_state=seed)
@@ -57,7 +57,7 @@ def standard_deviations(ns: tuple[int, ...]) -> tuple[tuple[float, float], ...]:
 
 def draw(n: int, screen: Screen) -> str:
     """Show one release, and both standard deviations against n."""
-    result, palette = compute_once(of_many, n, screen.seed), screen.palette
+    result, palette = compute_once(release_of_rows, n, screen.seed), screen.palette
     points = list(zip(NS, compute_once(standard_deviations, NS), strict=True))
     noise, sampling = dict(points)[n]
     screen.tag("Simulated", f"{n:,} pupils, {D} columns; Gaussian mechanism, {guarantee(RHO)}")

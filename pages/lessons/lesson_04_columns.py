@@ -41,7 +41,7 @@ class Wide:
     row_bound: float
 
 
-def of_width(d: int, seed: int = SEED) -> Wide:
+def release_of_columns(d: int, seed: int = SEED) -> Wide:
     """Release d columns once, with the same n and guarantee for every d, and finish the noisy matrix in two ways."""
     data = widened(simulate("banded-covariance", n=N, d=d))
     assert data.truth is not None  # simulated
@@ -59,13 +59,17 @@ def of_width(d: int, seed: int = SEED) -> Wide:
 
 def draw(d: int, screen: Screen) -> str:
     """Show the truth and both releases, and the errors against d."""
-    result, palette = compute_once(of_width, d, screen.seed), screen.palette
+    result, palette = compute_once(release_of_columns, d, screen.seed), screen.palette
     screen.tag("Simulated", f"{N:,} pupils for every d, {guarantee(RHO)}")
     three = [("truth", result.truth), ("every entry", result.dense), ("large entries", result.sparse)]
     screen.put(panels(three, colour_limit(result.truth), palette), "three-wide")
     names = {DENSE: "every entry", SPARSE: "large entries", "sample": "sample, not private"}
     picture = over_control(
-        [(at, compute_once(of_width, at, screen.seed).errors) for at in DS], names, palette, x="d", x_label="Columns d",
+        [(at, compute_once(release_of_columns, at, screen.seed).errors) for at in DS],
+        names,
+        palette,
+        x="d",
+        x_label="Columns d",
         y_label="Error against truth", references=[("zero matrix", 1)], mark=float(d),
     )  # fmt: skip
     screen.put(picture, "curve-wide")

@@ -33,7 +33,9 @@ _JOBS = Jobs("lesson-draws", ANSWERS)
 def put(number: int, palette: Palette) -> None:
     """Show the player of a lesson: the first draw of the noise at once, the others as soon as they are computed."""
     lesson, control = LESSONS[number], LESSONS[number].control
-    pressed = play(_key(number, palette.dark), lambda: compute_once(of_lesson, number, palette.dark), palette, "lever")
+    pressed = play(
+        _key(number, palette.dark), lambda: compute_once(lesson_content, number, palette.dark), palette, "lever"
+    )
     if pressed.onward is not None:
         file, _, make = lesson.onward
         st.switch_page(file, query_params=frame.query_for(file, make(control.options[pressed.onward]), {}))
@@ -99,12 +101,12 @@ def colours(palette: Palette) -> str:
     return f":root {{{'; '.join(f'--{name}: {colour}' for name, colour in variables.items())}}}"
 
 
-def of_lesson(number: int, dark: bool, draws: int = 1) -> dict[str, Any]:
+def lesson_content(number: int, dark: bool, draws: int = 1) -> dict[str, Any]:
     """Return what the player shows of a lesson, with the first draws of its noise."""
     lesson, palette = LESSONS[number], DARK if dark else LIGHT
     voted = lesson is lesson_10_guess.LESSON
     return {
-        **of_control(lesson.control),
+        **control_content(lesson.control),
         **frames([at_places(number, dark, draw) for draw in range(draws if lesson.draws else 1)], palette, voted),
         "key": _key(number, dark),
         "number": number,
@@ -120,7 +122,7 @@ def of_lesson(number: int, dark: bool, draws: int = 1) -> dict[str, Any]:
     }
 
 
-def of_control(control: Control) -> dict[str, Any]:
+def control_content(control: Control) -> dict[str, Any]:
     """Return what the player needs of a control."""
     return {
         "label": control.label,
@@ -161,7 +163,7 @@ def paragraphs(text: str) -> str:
 def pictures(screen: Screen, palette: Palette, *, begin: int = 0) -> str:
     """Return the pictures of a place of the control under their lines of provenance."""
     tags = "".join(f'<p class="tag">{sheets.words(tag)}</p>' for tag in screen.tags)
-    return tags + sheets.in_rows(screen.pictures[begin:], WIDTH, palette)
+    return tags + sheets.pictures_as_html(screen.pictures[begin:], WIDTH, palette)
 
 
 def ballot(levels: Sequence[float], palette: Palette) -> dict[str, Any]:

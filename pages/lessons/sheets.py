@@ -103,7 +103,9 @@ def _pages(sections: Iterable[str]) -> list[str]:
     ]
 
 
-def in_rows(pictures: Sequence[tuple[str, str, Picture]], width: int = _WIDTH, palette: Palette = LIGHT) -> str:
+def pictures_as_html(
+    pictures: Sequence[tuple[str, str, Picture]], width: int = _WIDTH, palette: Palette = LIGHT
+) -> str:
     """Return (key, title or "", picture) of a lesson as HTML, two graphs in a row and others one below the other."""
     rows: list[str] = []
     paired = False
@@ -135,7 +137,8 @@ def _exercises(number: int, base: str) -> str:
     choices = "".join(f"<li style='list-style: none'>{_BOX}{words(choice.text)}</li>" for choice in lesson.choices)
     return (
         f'<section><div style="float: right">{qr(to)}</div><h2>{escape(title(number))}</h2><p>{words(lesson.aim)}</p>'
-        f'<p><a href="{escape(to)}">{escape(to)}</a></p><div style="clear: both">{in_rows(screen.pictures)}</div>'
+        f'<p><a href="{escape(to)}">{escape(to)}</a></p>'
+        f'<div style="clear: both">{pictures_as_html(screen.pictures)}</div>'
         f"<p>{label}: {escape(control.to_text(control.start))}. {escape('; '.join(screen.tags))}.</p>"
         f"<ol><li>Open the lesson. Set \u201c{label}\u201d to {first} ({escape(control.left)}), then to {last} "
         f"({escape(control.right)}). Write down what the screen says at both ends, and why it changes."

@@ -44,11 +44,11 @@ def files() -> Iterator[tuple[str, str]]:
     """Yield (name, HTML) of every file: lessons and demonstrations in their order, the index, the words."""
     titles = {number: title(number) for number in NUMBERS}
     for number, beside in _beside(titles):
-        yield name(number), _page(titles[number], _played(player.of_lesson(number, False, player.DRAWS)) + beside)
+        yield name(number), _page(titles[number], _played(player.lesson_content(number, False, player.DRAWS)) + beside)
     titles = {key: one.title for key, one in demos.BY_KEY.items()}
     game = "".join(f"<li>{sheets.words(sentence)}</li>" for sentence in demos.GAME)
     for key, beside in _beside(titles):
-        played = _played(demos.of_demonstration(key, False, SEED))
+        played = _played(demos.demonstration_content(key, False, SEED))
         yield name(key), _page(titles[key], f"{played}<h2>The game</h2><ul>{game}</ul>{beside}")
     yield INDEX, _page("What does privacy cost a covariance matrix?", _played(_home()))
     entries = "".join(f"<dt>{escape(one.term)}</dt><dd>{escape(one.means)}</dd>" for one in glossary.words().values())
@@ -131,4 +131,4 @@ def _home() -> dict[str, Any]:
     aim = "<p>Differential privacy adds noise, which limits what anyone can learn about one row. Choose epsilon.</p>"
     frames = player.frames([[at_home(epsilon) for epsilon in EPSILONS]], LIGHT)
     texts = {"key": "home", "number": 0, "aim": aim, "question": "", "choices": []}
-    return player.of_control(control) | frames | texts
+    return player.control_content(control) | frames | texts

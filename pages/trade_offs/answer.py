@@ -457,5 +457,5 @@ def _size(study: Study, name: str, label: str, width: int) -> int:
         return dataclasses.replace(s, data=tuple(sorted(rest.items())))
 
     high = max(value, MAX_COLUMNS) if name == "d" else int(spec.high)
-    fields.of_study(st.number_input, label, int(spec.low), high, key=f"ask.{name}", value=value, put=put, **more)
+    fields.study_widget(st.number_input, label, int(spec.low), high, key=f"ask.{name}", value=value, put=put, **more)
     return value

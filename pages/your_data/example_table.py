@@ -139,7 +139,7 @@ def table(declaration: Declaration, facts: PublicFacts, invention: Invention) ->
         key = ("public", hash(owner_session().public_table), declaration.to_json(), invention.n)
         return once(key, lambda: _public(declaration, facts, invention.n))
     usual = tuple(column.typical_range for column in declaration.columns)
-    return once(("invented", invention, usual, as_declared(facts)), lambda: invented(facts, invention, usual))
+    return once(("invented", invention, usual, facts_key(facts)), lambda: invented(facts, invention, usual))
 
 
 def _public(declaration: Declaration, facts: PublicFacts, rows: int) -> ExampleRows:
@@ -149,7 +149,7 @@ def _public(declaration: Declaration, facts: PublicFacts, rows: int) -> ExampleR
     return ExampleRows.of_public(public_rows(declaration), rows).under(facts)
 
 
-def as_declared(facts: PublicFacts) -> str:
+def facts_key(facts: PublicFacts) -> str:
     """Return everything that the noise may depend on, as a key."""
     return json.dumps(facts.to_dict(), sort_keys=True)
 
@@ -168,7 +168,7 @@ def previewed(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee) 
     """Return the preview of a guarantee."""
     declaration = owner_session().declared
     search = declaration is not None and declaration.row_bound_search
-    key = (simulated, guarantee, as_declared(facts), search)
+    key = (simulated, guarantee, facts_key(facts), search)
     return once(key, lambda: preview_release(simulated, guarantee, search=search))
 
 

@@ -172,7 +172,7 @@ def widget_args(
 ) -> dict[str, Any]:
     """Return arguments that make a widget keep its value: its key, and its value from before another step was shown.
 
-    The value is passed a second time, see `fields.as_default`. ``among``: options of a widget that has an index;
+    The value is passed a second time, see `fields.default_args`. ``among``: options of a widget that has an index;
     ``argument`` is the name under which the value is passed where there is no index.
     """
     return widget_args_in(form().widget_values, _key_of(name), name, default, among=among, argument=argument)

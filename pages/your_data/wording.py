@@ -85,7 +85,7 @@ def line(plan: Preview, chance: float) -> dict:
     }
 
 
-def in_words(plan: Preview, chance: float) -> str:
+def explain_guarantee(plan: Preview, chance: float) -> str:
     """Return what a guarantee and an attacker's best chance mean, in a paragraph for a reader who does not know it."""
     visibility = (
         f"correlations of {plain(plan.visible)} or more can mostly be seen"

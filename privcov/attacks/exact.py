@@ -18,7 +18,7 @@ from privcov.attacks.bounds import AuditableGuarantee, weaker
 from privcov.attacks.faults import twice
 from privcov.core.guarantees import Event
 from privcov.measurements.exact.integer_gram import UNIT
-from privcov.measurements.exact.moment import NoisySum, measure_exactly, planned_events
+from privcov.measurements.exact.private_moment import NoisySum, measure_exactly, planned_events
 from privcov.measurements.noise_theory.free_groups import groups_of
 from privcov.releases.private_request import private_request
 from privcov.tables.dataset import Dataset
@@ -33,7 +33,7 @@ def request(method: str, facts: PublicFacts, guarantee: AuditableGuarantee) -> d
     return vars(private_request(method, facts, guarantee).measurement_request)
 
 
-def as_private(table: Dataset, hidden_n: bool, bounded: bool = False) -> PrivateDataset:
+def private_rows(table: Dataset, hidden_n: bool, bounded: bool = False) -> PrivateDataset:
     """Return the simulated rows, declared private.
 
     hidden_n: the number of rows is not public. bounded: every cell is within 1 / sqrt(d) of zero, in units of the row
@@ -49,7 +49,7 @@ def _cell(table: Dataset) -> float:
     return table.row_bound / math.sqrt(table.d)
 
 
-def as_matrix(noisy: NoisySum) -> np.ndarray:
+def matrix_of_answer(noisy: NoisySum) -> np.ndarray:
     """Return all whole numbers of the answer in one symmetric matrix, in units of R^2.
 
     They are the sum, and in corners of their own the second measurements of sums of squares. Exact below 2^53 steps, as
@@ -59,7 +59,7 @@ def as_matrix(noisy: NoisySum) -> np.ndarray:
 
 
 def noiseless(table: Dataset, noisy: NoisySum, *, clip: bool = True) -> np.ndarray:
-    """Return `as_matrix` without noise, up to truncation; an attacker with every row knows it."""
+    """Return `matrix_of_answer` without noise, up to truncation; an attacker with every row knows it."""
     rows = np.asarray(table.rows) / table.row_bound
     if clip and noisy.facts.bounds is not None:
         rows = np.clip(rows, -1 / math.sqrt(table.d), 1 / math.sqrt(table.d))
@@ -88,17 +88,17 @@ def sampler(
     fault: "" for the measurement as it is; "half-noise": noise for a claim that permits it; "no-clipping": what
     clipping took away is put back; "wrong-n": every row stands in the table twice, and counts as two people.
     """
-    facts = as_private(table, hidden_n, bounded).facts
+    facts = private_rows(table, hidden_n, bounded).facts
     event = planned_events(facts, **request(method, facts, claim))[-1]
     if fault == "wrong-n":
         table = twice(table)
-    private = as_private(table, hidden_n, bounded)
+    private = private_rows(table, hidden_n, bounded)
     how = request(method, private.facts, weaker(claim, 2.0) if fault == "half-noise" else claim)
     once = measure_exactly(private, **how)
     centre, long = (noiseless(table, once, clip=clip) for clip in (True, False))
     more = long - centre if fault == "no-clipping" else 0.0
 
     def draw(count: int, *_names: Any) -> np.ndarray:
-        return np.array([as_matrix(measure_exactly(private, **how)) for _ in range(count)]) + more
+        return np.array([matrix_of_answer(measure_exactly(private, **how)) for _ in range(count)]) + more
 
     return draw, centre + more, event

@@ -28,7 +28,7 @@ from privcov.bundle.safe import cells, table
 from privcov.inference import entries
 from privcov.inference.contrasts import classes_of
 from privcov.inference.unbiased import REASONS, Intervals, UnbiasedMoments
-from privcov.measurements.exact.moment import NoisySum
+from privcov.measurements.exact.private_moment import NoisySum
 from privcov.measurements.exact.reading import count_std, read_sum
 from privcov.postprocess.matrices import Matrices
 

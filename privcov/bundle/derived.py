@@ -24,12 +24,12 @@ from privcov.core.words import plain
 from privcov.estimators.base import METHODS
 from privcov.inference import entries
 from privcov.inference.unbiased import ONE_COLUMN, Intervals, unbiased_moments_of_sum
-from privcov.measurements.exact.moment import NoisySum
+from privcov.measurements.exact.private_moment import NoisySum
 from privcov.measurements.exact.reading import read_sum
 from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess.binary_columns import find_binary_columns
 from privcov.postprocess.matrices import Matrices, MeasuredMoment, derive
-from privcov.postprocess.terms import in_terms
+from privcov.postprocess.terms import mean_terms
 from privcov.releases.release import Statement, write_statement
 
 FORMAT = 9
@@ -93,7 +93,7 @@ def noisy_of(total: NoisySum) -> tuple[NoisyMoment, MeasuredMoment]:
     )
 
 
-def as_stated(guarantee: Guarantee) -> Guarantee:
+def round_guarantee_up(guarantee: Guarantee) -> Guarantee:
     """Return the guarantee as the statement prints it: an epsilon computed numerically is rounded up to six digits."""
     if isinstance(guarantee, ApproxDP):
         return ApproxDP(float(format_up(guarantee.epsilon, 6)), guarantee.delta)
@@ -200,7 +200,7 @@ def _report(
     terms = []
     if facts.kinds:
         mean = np.where(np.isnan(np.diag(matrices.noisy)), np.nan, matrices.mean)  # a column of too few rows has none
-        terms = [(term.column, term.level, term.what, term.text) for term in in_terms(facts.kinds, mean)]
+        terms = [(term.column, term.level, term.what, term.text) for term in mean_terms(facts.kinds, mean)]
     return release_report(
         bundle_inputs.entry["name"],
         lines,

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from privcov.bundle.archive import BundleError, ensure
-from privcov.bundle.derived import Inputs, as_stated, declared_facts
+from privcov.bundle.derived import Inputs, declared_facts, round_guarantee_up
 from privcov.bundle.safe import ENCODER, json_bytes
 from privcov.core import accounting, checks
 from privcov.core.guarantees import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, ZCDP, from_dict, to_dict
 from privcov.ledger.account import cost_of
-from privcov.measurements.exact.moment import NoisySum, norm_of, planned_events
 from privcov.measurements.exact.norm_counts import halvings_of, shares
+from privcov.measurements.exact.private_moment import NoisySum, norm_of, planned_events
 from privcov.measurements.exact.reading import count_std
 from privcov.measurements.noise_theory.anchor import choose_anchor_for
 from privcov.measurements.norm_histogram import SEARCH_SHARE
@@ -53,7 +53,7 @@ def parse_json(name: str, raw: bytes) -> Any:
     return value
 
 
-def in_ascii(problem: Exception) -> str:
+def ascii_message(problem: Exception) -> str:
     """Return what an exception says, without its full stop."""
     return str(problem).rstrip(".").encode("ascii", "backslashreplace").decode()
 
@@ -81,7 +81,7 @@ def read_inputs(files: Mapping[str, bytes]) -> tuple[Inputs, str]:
         name = "declaration.json"
         _check_declaration(bundle_inputs)
     except (ValueError, TypeError, KeyError, ArithmeticError) as problem:
-        raise BundleError(f"{name}: {in_ascii(problem)}") from None
+        raise BundleError(f"{name}: {ascii_message(problem)}") from None
     return bundle_inputs, sentence
 
 
@@ -161,9 +161,9 @@ def _check_guarantee(bundle_inputs: Inputs, target: Guarantee) -> str:
             isinstance(stated_guarantee, ApproxDP) and stated_guarantee.delta == target.delta,
             "the delta is not the one asked for",
         )
-        near = {as_stated(ApproxDP(float(least * (1 + s * _CLOSE)), target.delta)) for s in (-1, 1)}
+        near = {round_guarantee_up(ApproxDP(float(least * (1 + s * _CLOSE)), target.delta)) for s in (-1, 1)}
         if _same(least, target.epsilon):  # then the requested guarantee itself is stated
-            near = {as_stated(target)}
+            near = {round_guarantee_up(target)}
         ensure(stated_guarantee in near, "the noise does not give the stated epsilon and delta")
     else:
         real = accounting.compose(total.events, target)

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from privcov.bundle.archive import BundleError, read_place, read_zip
 from privcov.bundle.codebook import HEADINGS, codebook
-from privcov.bundle.derived import Inputs, as_stated, declared_facts, noisy_of, statement_of
+from privcov.bundle.derived import Inputs, declared_facts, noisy_of, round_guarantee_up, statement_of
 from privcov.bundle.inputs import facts_of
 from privcov.bundle.verify import check
 from privcov.core import checks
 from privcov.core.guarantees import Guarantee, from_dict
-from privcov.measurements.exact.moment import NoisySum
+from privcov.measurements.exact.private_moment import NoisySum
 from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess.matrices import Matrices, MeasuredMoment, derive
 from privcov.releases.private import read_release
@@ -222,7 +222,9 @@ def bundle_of(stored_release: StoredRelease, entry: dict, declaration: dict | No
         declaration = declared_facts(stored_release.measurement)
     stated_guarantee = release.actual_guarantee
     assert stated_guarantee is not None  # a stored sum has a guarantee
-    bundle_inputs = Inputs(stored_release.measurement, as_stated(stated_guarantee), recorded(entry), declaration)
+    bundle_inputs = Inputs(
+        stored_release.measurement, round_guarantee_up(stated_guarantee), recorded(entry), declaration
+    )
     if statement_of(bundle_inputs, stored_release.noisy_moment).lines != release.statement.lines:
         raise RuntimeError("The bundle would state something else than the release: a defect, and no bundle was made.")
     return make_bundle(bundle_inputs)

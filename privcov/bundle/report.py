@@ -101,7 +101,7 @@ def build(
     )
 
 
-def of_release(
+def report_on_release(
     rel: Release,
     data: Dataset,
     *,
@@ -130,7 +130,7 @@ def of_release(
         *parts,
         script=script,
         address=address,
-        front=front or fronts.of_release(rel, data),
+        front=front or fronts.summarize_release(rel, data),
     )
 
 

@@ -83,7 +83,7 @@ def bounds_of(columns: Sequence[str], bounds: np.ndarray | None) -> str:
     return "; ".join(ranges[:FEW]) + more
 
 
-def of_release(rel: Release, data: Dataset, seed: str = "", *, correlations: bool = False) -> ReportSummary:
+def summarize_release(rel: Release, data: Dataset, seed: str = "", *, correlations: bool = False) -> ReportSummary:
     """Return the first side of the report of one release; with ``correlations`` their error says of what use it is."""
     against = "sample" if data.truth is None else "truth"
     relative_error = error(rel, data, relative=True, against=against)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from privcov.bundle.archive import BundleError, ensure, read_place
 from privcov.bundle.derived import EXTRAS, FORMAT, VERIFY, Inputs, derived_files, manifest_of
-from privcov.bundle.inputs import INPUTS, in_ascii, parse_json, read_inputs
+from privcov.bundle.inputs import INPUTS, ascii_message, parse_json, read_inputs
 from privcov.estimators.base import METHODS, MethodCard
 from privcov.releases.private_request import private_methods, private_request
 
@@ -68,7 +68,7 @@ def _check_method(bundle_inputs: Inputs) -> None:
         )
         planned_event = method_request.event()
     except (ValueError, TypeError) as problem:
-        raise BundleError(f"ledger_entry.json: {in_ascii(problem)}") from None
+        raise BundleError(f"ledger_entry.json: {ascii_message(problem)}") from None
     ensure(planned_event.mechanism == event.mechanism, f"the method draws no {event.mechanism} noise")
     ensure(
         bool(method_request.measurement_request.search_share) == (bundle_inputs.measurement.search is not None),
@@ -101,7 +101,7 @@ def _check_parameters(parameters: dict, card: MethodCard) -> None:
         try:
             value = spec.check(parameters[spec.name])
         except ValueError as problem:
-            raise BundleError(f"ledger_entry.json: {in_ascii(problem)}") from None
+            raise BundleError(f"ledger_entry.json: {ascii_message(problem)}") from None
         ensure(repr(value) == repr(parameters[spec.name]), f"ledger_entry.json: {spec.name} is written in another way")
 
 

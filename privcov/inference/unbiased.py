@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from privcov.core import checks
-from privcov.measurements.exact.moment import NoisySum
+from privcov.measurements.exact.private_moment import NoisySum
 from privcov.measurements.exact.reading import count_std, read_sum
 from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise_theory.noise_law import NoiseLaw, law_of, moments_of, relative_count_std

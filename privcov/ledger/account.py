@@ -43,12 +43,12 @@ class Cost:
         return self.amount**2 / 2 if self.kind == "pure" else self.amount
 
 
-def as_typed(level: float) -> Fraction:
+def decimal_level(level: float) -> Fraction:
     """Return the shortest decimal that a double prints as.
 
     Examples
     --------
-    >>> as_typed(0.1)
+    >>> decimal_level(0.1)
     Fraction(1, 10)
     """
     return Fraction(repr(float(level)))
@@ -57,9 +57,9 @@ def as_typed(level: float) -> Fraction:
 def cost_of(guarantee: Guarantee) -> Cost:
     """Return the cost of a release with this guarantee: of an ApproxDP, the largest rho that implies it."""
     if isinstance(guarantee, PureDP):
-        return Cost("pure", as_typed(guarantee.epsilon))
+        return Cost("pure", decimal_level(guarantee.epsilon))
     if isinstance(guarantee, ZCDP):
-        return Cost("zcdp", as_typed(guarantee.rho))
+        return Cost("zcdp", decimal_level(guarantee.rho))
     if isinstance(guarantee, ApproxDP):
         return Cost("zcdp", Fraction(accounting.approx_to_zcdp(guarantee.epsilon, guarantee.delta)))
     raise TypeError(
@@ -116,7 +116,7 @@ class Account:
         """Epsilon left for pure releases; negative where none can be paid, as under a zCDP limit."""
         if not isinstance(self.limit, (PureDP, ApproxDP)) or self.spent_epsilon is None:
             return Fraction(-1)
-        return as_typed(self.limit.epsilon) - self.spent_epsilon
+        return decimal_level(self.limit.epsilon) - self.spent_epsilon
 
     @property
     def left_rho(self) -> Fraction:

@@ -35,7 +35,7 @@ _PAIRS = 20  # most correlations in the chart of the uncertainty
 _PIXELS = 320  # side of the picture of the matrix in a notebook
 
 
-def in_theme(dark: bool) -> Palette:
+def notebook_palette(dark: bool) -> Palette:
     """Return the colours for a light or a dark notebook."""
     return DARK if dark else LIGHT
 
@@ -62,7 +62,7 @@ def _with_title(rel: Release, picture: Picture, palette: Palette, *, matrix_name
 def matrix_figure(rel: Release, which: str = "", *, dark: bool = False) -> go.Figure:
     """Return a heatmap of one matrix."""
     matrix_name, matrix = _pictured(rel, which)
-    palette = in_theme(dark)
+    palette = notebook_palette(dark)
     same, described = same_column(rel.kinds), f"the released {matrix_name}"
     picture = heatmap(matrix, rel.columns, colour_limit(matrix), palette, what=described, unknown=same)
     return _with_title(rel, picture, palette, matrix_name=matrix_name)
@@ -76,7 +76,7 @@ def _pictured(rel: Release, which: str = "") -> tuple[str, np.ndarray]:
 
 def spectrum_figure(rel: Release, *, dark: bool = False) -> go.Figure:
     """Return the eigenvalues of a covariance before and after its repair, and the band of the noise alone."""
-    palette, edge = in_theme(dark), 0.0
+    palette, edge = notebook_palette(dark), 0.0
     stages = [("Post-processed", np.linalg.eigvalsh(to_working_units(rel.matrix, rel.scale, rel.target)))]
     if rel.noisy_moment is not None and rel.target != "precision" and rel.noisy_moment.centre != "classes":
         stages.insert(0, ("Noisy", np.linalg.eigvalsh(noisy_matrix(rel))))
@@ -92,7 +92,7 @@ def spectrum_figure(rel: Release, *, dark: bool = False) -> go.Figure:
 def network_figure(rel: Release, *, dark: bool = False) -> go.Figure:
     """Return the graph of a released precision matrix: an edge where the partial correlation is not zero."""
     precision = matrix_of(rel, "precision")
-    graph, palette = edges(precision), in_theme(dark)
+    graph, palette = edges(precision), notebook_palette(dark)
     strength = partial_correlations(precision)
     picture = network([("Drawn", graph)], positions(graph, len(graph)), rel.columns, palette, strength=strength)
     return _with_title(rel, picture, palette, matrix_name="network")
@@ -102,7 +102,7 @@ def errors_figure(rel: Release, *, dark: bool = False) -> go.Figure:
     """Return the largest correlations with their total intervals, for privacy noise and sampling together."""
     if len(rel.columns) == 1:
         raise ValueError("One column has no correlation. Release two columns or more.")
-    palette = in_theme(dark)
+    palette = notebook_palette(dark)
     about = "Second moment about the origin, as a correlation"
     picture = pairs(
         answers(rel).correlations(),
@@ -116,7 +116,7 @@ def errors_figure(rel: Release, *, dark: bool = False) -> go.Figure:
 
 def expectation_figure(expectation: Expectation, *, dark: bool = False) -> go.Figure:
     """Return the expected error of a release as a bar, beside the answers to compare with."""
-    palette = in_theme(dark)
+    palette = notebook_palette(dark)
     answers = [(expectation.method, expectation.error), ("clipping, without noise", expectation.nonprivate)]
     answers += [
         ("sampling", expectation.sampling),

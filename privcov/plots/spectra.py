@@ -69,7 +69,7 @@ def spectrum(
     return Picture(figure, "Eigenvalues: " + "; ".join(story) + "." + tail)
 
 
-def in_words(series: list[tuple[str, np.ndarray]], edge: float) -> str:
+def describe_spectrum(series: list[tuple[str, np.ndarray]], edge: float) -> str:
     """Return what the noisy matrix did to the largest and smallest eigenvalue, and how many the noise hides."""
     values = dict(series)
     if "Noisy" not in values:

@@ -46,7 +46,7 @@ class Term:
     text: str
 
 
-def in_terms(kinds: Kinds, mean: Sequence[float] | np.ndarray) -> tuple[Term, ...]:
+def mean_terms(kinds: Kinds, mean: Sequence[float] | np.ndarray) -> tuple[Term, ...]:
     """Return noisy means in the terms of their declaration."""
     values, at = [float(x) for x in mean], 0
     terms: list[Term] = []

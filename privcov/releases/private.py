@@ -33,7 +33,7 @@ from privcov.ledger import Ledger
 from privcov.ledger.fingerprint import fingerprint
 from privcov.ledger.ledger import Payment
 from privcov.measurements.exact.file_pass.table_pass import PassError
-from privcov.measurements.exact.moment import PURE, NoisySum, anchor_of, measure_exactly, norm_of
+from privcov.measurements.exact.private_moment import PURE, NoisySum, anchor_of, measure_exactly, norm_of
 from privcov.measurements.exact.reading import count_std, noise_of, read_sum
 from privcov.measurements.noise import FREE_GROUPS
 from privcov.releases.private_request import PrivateRequest, private_request
@@ -131,7 +131,7 @@ def release_private(
     Reference
     ---------
     Canonne, Kamath and Steinke 2020 for discrete Gaussian noise. The sensitivities are proved in
-    measurements/moment.py and measurements/exact/moment.py.
+    measurements/moment.py and measurements/exact/private_moment.py.
 
     Examples
     --------

@@ -27,8 +27,8 @@ from privcov.estimators.base import (
     NothingMeasured,
     NotOneMeasurementError,
 )
-from privcov.measurements.exact.moment import NoisySum, planned_events, shape_and_anchor
 from privcov.measurements.exact.norm_counts import halvings_of, shares
+from privcov.measurements.exact.private_moment import NoisySum, planned_events, shape_and_anchor
 from privcov.measurements.exact.reading import noise_of, read_sum
 from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import NoiseDistribution

@@ -17,7 +17,7 @@ import numpy as np
 from privcov.core import accounting, checks
 from privcov.core.guarantees import Event, GaussianDP, Guarantee, Neighbours, NoPrivacy, from_dict, to_dict
 from privcov.measurements.exact.integer_gram import UNIT, plain_flag_value
-from privcov.measurements.exact.moment import NoisySum
+from privcov.measurements.exact.private_moment import NoisySum
 from privcov.measurements.exact.reading import flags_of
 from privcov.measurements.exact.stored_sum import event_of
 from privcov.measurements.moment import NoisyMoment
@@ -283,20 +283,20 @@ class Release:
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """The means in the owner's terms, such as shares of levels and dates: `privcov.postprocess.terms.in_terms`.
+        """The means in the owner's terms, such as shares of levels and dates: `privcov.postprocess.terms.mean_terms`.
 
         () where no mean was measured, and for a table without kinds, whose means are in the data's units already. A
         column that too few rows have is unknown.
         """
         from privcov.postprocess.available_cases import known_mean
-        from privcov.postprocess.terms import in_terms
+        from privcov.postprocess.terms import mean_terms
 
         if not self.kinds or self.mean is None:
             return ()
         mean, raw = self.mean, self.noisy_moment
         if raw is not None and raw.flags is not None:
             mean = known_mean(mean, raw.matrix, raw.flags)
-        return in_terms(self.kinds, mean)
+        return mean_terms(self.kinds, mean)
 
     # How a release is shown and exported is imported where it is used: those modules import this one.
 

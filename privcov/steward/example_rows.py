@@ -20,7 +20,7 @@ import numpy as np
 from privcov.core import checks
 from privcov.core.randomness import stream
 from privcov.measurements.exact.integer_gram import UNIT, flag_value, to_working
-from privcov.measurements.exact.moment import anchor_of, exact_sum
+from privcov.measurements.exact.private_moment import anchor_of, exact_sum
 from privcov.measurements.exact.reading import flags_of
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.noise_theory.anchor import BOTH, COVARIANCE, anchor_squared

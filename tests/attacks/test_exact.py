@@ -14,7 +14,7 @@ from privcov.attacks.live_audit import AuditSettings, audit
 from privcov.attacks.mechanisms import EXACT, find, mechanisms, sampler
 from privcov.attacks.pairs import catalogue, tables
 from privcov.ledger import Ledger
-from privcov.measurements.exact.moment import measure_exactly
+from privcov.measurements.exact.private_moment import measure_exactly
 
 SOUND = [m.key for m in mechanisms() if m.exact and not m.fault]
 FASTEST = "wishart-difference:pure"
@@ -25,7 +25,7 @@ def test_the_audited_measurement_is_the_one_that_release_private_makes(key, tmp_
     """Through a ledger of its own: the same numbers of the same kind, noise and event, from the same request."""
     made = find(key)
     first, _ = tables(catalogue(2, made.hidden_n)[0])
-    claim, private = made.claim(1.0, 1e-3, 0.5), exact.as_private(first, made.hidden_n, made.bounded)
+    claim, private = made.claim(1.0, 1e-3, 0.5), exact.private_rows(first, made.hidden_n, made.bounded)
     ledger = Ledger(tmp_path / "own.sqlite")
     ledger.set_limit(private.name, claim)
     answer = privcov.release_private(private, claim, made.method, ledger=ledger)
@@ -65,9 +65,9 @@ def test_what_is_seen_is_every_number_and_its_mean_is_the_answer_without_noise(m
     weak = made.claim(1e9, 1e-3, 1e9)
     side = sampler(made, first, weak)
     np.testing.assert_allclose(side.draw(3)[0], side.centre, atol=1e-3)
-    private = exact.as_private(first, hidden)
+    private = exact.private_rows(first, hidden)
     noisy = measure_exactly(private, **exact.request(method, private.facts, weak))
-    seen = exact.as_matrix(noisy) * 2.0**40
+    seen = exact.matrix_of_answer(noisy) * 2.0**40
     assert (seen == np.round(seen)).all()
     numbers = {int(v) for v in noisy.total.ravel()} | {*noisy.sums}
     assert numbers <= {int(v) for v in seen.ravel()}

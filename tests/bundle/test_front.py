@@ -58,7 +58,7 @@ def test_a_report_and_its_page_say_the_same(rel, data):
         assert f"**{said.split('.')[0]}.** {said.split('. ', 1)[1]}" == shown.verdict(wrong, data, rel)
     wine = privcov.source("wine", random_state=0)
     other = privcov.release(wine, ZCDP(0.01), "auto-cov", random_state=1)
-    found = summary.of_release(other, wine, correlations=True).recommendation
+    found = summary.summarize_release(other, wine, correlations=True).recommendation
     assert "typical error of a correlation" in found
     assert found == shown.verdict(error(other, wine, relative=True), wine, other, shown.CORRELATIONS).replace("*", "")
 

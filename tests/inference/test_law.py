@@ -12,7 +12,7 @@ from privcov.bundle.read import OpenedBundle
 from privcov.core.guarantees import PureDP, ZCDP
 from privcov.inference import entries, regression
 from privcov.inference.unbiased import combine_moments, merge_class_anchors, unbiased_moments
-from privcov.measurements.exact.moment import measure_exactly
+from privcov.measurements.exact.private_moment import measure_exactly
 from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.noise_theory import tails

@@ -8,7 +8,7 @@ import pytest
 import privcov
 from privcov.bundle.derived import noisy_of
 from privcov.inference.matrix_error import matrix_error
-from privcov.measurements.exact.moment import measure_exactly
+from privcov.measurements.exact.private_moment import measure_exactly
 from privcov.releases.private_request import private_request
 from privcov.steward.example_rows import Invention
 from tests.exhaustive import some_of

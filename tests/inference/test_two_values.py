@@ -15,7 +15,7 @@ from privcov.core.guarantees import ZCDP
 from privcov.inference import entries, regression, spectrum
 from privcov.inference.answers import ReleaseAnswers
 from privcov.inference.unbiased import FOLLOWS, ONE_COLUMN, REASONS, unbiased_moments
-from privcov.measurements.exact.moment import measure_exactly
+from privcov.measurements.exact.private_moment import measure_exactly
 from privcov.measurements.noise_theory.noise_law import NoiseLaw
 from privcov.releases.private_request import private_request
 from tests.exhaustive import some_of

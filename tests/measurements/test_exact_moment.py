@@ -9,10 +9,10 @@ import pytest
 
 import privcov
 from privcov.measurements.exact import integer_gram
-from privcov.measurements.exact import moment as exact_moment
 from privcov.measurements.exact import noise as exact_noise
+from privcov.measurements.exact import private_moment as exact_moment
 from privcov.measurements.exact.integer_gram import ANCHOR, UNIT
-from privcov.measurements.exact.moment import scale_over
+from privcov.measurements.exact.private_moment import scale_over
 from privcov.measurements.exact.reading import read_sum
 from privcov.measurements.moment import sensitivity
 from privcov.tables.private_dataset import PrivateDataset

@@ -10,10 +10,10 @@ import pytest
 
 from privcov.core.guarantees import PureDP, ZCDP
 from privcov.measurements.exact import integer_gram
-from privcov.measurements.exact import moment as exact_moment
+from privcov.measurements.exact import private_moment as exact_moment
 from privcov.measurements.exact.file_pass.table_sums import SumAccumulator, SumSpec
 from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, flagged_rows, max_entry, noiseless_gram
-from privcov.measurements.exact.moment import NoisySum, measure_exactly, norm_bound, settle_shape, weights
+from privcov.measurements.exact.private_moment import NoisySum, measure_exactly, norm_bound, settle_shape, weights
 from privcov.measurements.exact.reading import read_sum
 from privcov.measurements.noise_theory import free_groups
 from privcov.measurements.triangle_l1 import flagged_l1

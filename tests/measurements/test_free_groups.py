@@ -16,7 +16,7 @@ import pytest
 import privcov
 from privcov.measurements import moment
 from privcov.measurements.exact import integer_gram
-from privcov.measurements.exact import moment as exact_moment
+from privcov.measurements.exact import private_moment as exact_moment
 from privcov.measurements.exact.file_pass.file_moment import sums_of
 from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, integer_rows, max_entry
 from privcov.measurements.moment import measure_moment, sensitivity

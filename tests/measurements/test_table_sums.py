@@ -21,7 +21,7 @@ from privcov.measurements.exact.file_pass import table_pass, table_sums
 from privcov.measurements.exact.file_pass.file_moment import sums_of
 from privcov.measurements.exact.file_pass.marks import marks_of
 from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, noiseless_gram
-from privcov.measurements.exact.moment import NoisySum, measure_exactly
+from privcov.measurements.exact.private_moment import NoisySum, measure_exactly
 from privcov.measurements.exact.reading import read_sum
 from privcov.tables import readers
 from privcov.tables.dataset import RowsInFiles

@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import minimize
 
 from privcov.measurements.exact.integer_gram import ANCHOR, UNIT
-from privcov.measurements.exact.moment import norm_bound
+from privcov.measurements.exact.private_moment import norm_bound
 from privcov.measurements.moment import ANCHOR_SQUARED, sensitivity
 from privcov.measurements.triangle_l1 import l1_change
 from privcov.tables.private_dataset import PrivateDataset

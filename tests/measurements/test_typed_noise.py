@@ -7,7 +7,7 @@ import pytest
 
 from privcov import Kind, PrivateDataset
 from privcov.core.guarantees import ZCDP
-from privcov.measurements.exact.moment import measure_exactly
+from privcov.measurements.exact.private_moment import measure_exactly
 from privcov.measurements.exact.reading import read_sum
 from privcov.postprocess.matrices import MeasuredMoment, derive
 

@@ -62,7 +62,7 @@ def test_every_demonstration_shows_the_attack_and_the_repair(made):
 
 @pytest.mark.parametrize("made", DEMONSTRATIONS, ids=lambda d: d.key)
 def test_each_place_has_the_curve_and_both_sides(made):
-    given = demos.of_demonstration(made.key, False, 1)
+    given = demos.demonstration_content(made.key, False, 1)
     assert given["places"] == [made.control.words(value) for value in made.control.options]
     (shows,) = given["shows"]
     for pictures, _ in shows:

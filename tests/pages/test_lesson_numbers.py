@@ -71,7 +71,9 @@ def test_privacy_noise_falls_like_one_over_n_and_sampling_error_like_its_root():
     # What is told is the deviation of the noise that a release carries: 45 entries, seen to 25 % at two deviations.
     data = simulated.widened(simulated.simulate("ar1-covariance", n=1_000, **lesson_03_sample_size.DATA))
     rel = privcov.release(data, ZCDP(lesson_03_sample_size.RHO), "gaussian-cov", random_state=3, repair="none")
-    off = (rel.covariance - lesson_03_sample_size.of_many(1_000).sample)[np.triu_indices(lesson_03_sample_size.D, 1)]
+    off = (rel.covariance - lesson_03_sample_size.release_of_rows(1_000).sample)[
+        np.triu_indices(lesson_03_sample_size.D, 1)
+    ]
     assert np.std(off) == pytest.approx(noise, rel=0.25)
 
 

@@ -101,9 +101,9 @@ def linked(number: int, value: object):
 
 def test_links_open_the_very_matrices_of_the_lesson():
     data, rel = linked(3, 2_000)
-    np.testing.assert_allclose(rel.covariance, lesson_03_sample_size.of_many(2_000).released, atol=1e-12)
+    np.testing.assert_allclose(rel.covariance, lesson_03_sample_size.release_of_rows(2_000).released, atol=1e-12)
     data, rel = linked(4, 20)
-    np.testing.assert_allclose(rel.covariance, lesson_04_columns.of_width(20).sparse, atol=1e-12)
+    np.testing.assert_allclose(rel.covariance, lesson_04_columns.release_of_columns(20).sparse, atol=1e-12)
     multiple = lesson_05_clipping.MULTIPLES[3]
     data, rel = linked(5, multiple)
     (found,) = lesson_05_clipping.clipped((multiple,))

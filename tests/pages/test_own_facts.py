@@ -117,7 +117,7 @@ def test_a_column_of_ids_is_taken_by_the_button_of_the_question(ledger):  # noqa
     ids="-".join,
 )
 def test_every_fact_that_the_noise_may_depend_on_is_in_the_key_of_a_plan(change):
-    keys = {example_table.as_declared(wording.facts_of(declared, 1000)) for declared in (of_ward(), of_ward(**change))}
+    keys = {example_table.facts_key(wording.facts_of(declared, 1000)) for declared in (of_ward(), of_ward(**change))}
     assert len(keys) == 2
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import privcov
-from pages.common.study import CSV, Study, from_query, in_address, means_study, opening, to_query
+from pages.common.study import CSV, Study, from_query, means_study, opening, study_query, to_query
 from privcov.estimators.base import METHODS
 
 
@@ -20,11 +20,11 @@ def test_the_default_study_is_named_by_its_kind():
 
 @pytest.mark.parametrize("page", ["Home", "Estimate", "Trade-offs", "Graph recovery", "Spectra", "Lessons"])
 def test_an_address_means_the_opening_only_where_it_says_nothing_else(page):
-    assert in_address(opening(page), page) == {}
+    assert study_query(opening(page), page) == {}
     assert not means_study({"utm_source": "x"})
     for study in (Study(), Study(epsilon=2.0), opening("Graph recovery"), opening("Estimate")):
         for own in ({}, {"tab": "x"}):
-            query = in_address(study, page) | own
+            query = study_query(study, page) | own
             read = from_query(query)[0] if means_study(query) else opening(page)
             assert read == study
 

@@ -67,7 +67,7 @@ def test_a_hostile_name_is_text_in_a_report():
     bounds = [(-4.0, 4.0), (-4.0, 4.0)]
     data = privcov.Dataset.from_rows(rows, columns=[HOSTILE, "b"], name=HOSTILE, bounds=bounds)
     rel = privcov.release(data, privcov.ZCDP(1.0), "gaussian-cov", random_state=1)
-    html = report.of_release(rel, data, title=HOSTILE, script=f"# {HOSTILE}", address=f"/Estimate?{HOSTILE}")
+    html = report.report_on_release(rel, data, title=HOSTILE, script=f"# {HOSTILE}", address=f"/Estimate?{HOSTILE}")
     first = html[html.index("<body>") :]
     assert "<script" not in first
     assert "49" not in re.findall(r"\{\{ 7 \* 7 \}\}|\b49\b", first)

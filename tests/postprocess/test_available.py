@@ -14,7 +14,7 @@ from privcov.bundle.read import OpenedBundle
 from privcov.core.guarantees import PureDP, ZCDP
 from privcov.estimators.additive import available_of
 from privcov.measurements.exact import noise as exact_noise
-from privcov.measurements.exact.moment import measure_exactly
+from privcov.measurements.exact.private_moment import measure_exactly
 from privcov.measurements.exact.reading import count_std, read_sum
 from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess.available_cases import available_cases

@@ -17,8 +17,8 @@ import numpy as np
 import privcov
 from privcov.core import accounting
 from privcov.estimators.base import MethodInput, NotOneMeasurementError
-from privcov.measurements.exact import moment as exact_moment
 from privcov.measurements.exact import noise as exact_noise
+from privcov.measurements.exact import private_moment as exact_moment
 from privcov.measurements.exact import reading as exact_reading
 from privcov.measurements.exact.integer_gram import UNIT, noiseless_gram
 from privcov.releases import private as release_steps

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov.measurements.exact import moment as exact_moment
 from privcov.measurements.exact import noise as exact_noise
+from privcov.measurements.exact import private_moment as exact_moment
 from privcov.measurements.exact.integer_gram import UNIT
 from privcov.tables.private_dataset import PrivateDataset
 from tests.privacy import lattice

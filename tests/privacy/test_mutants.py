@@ -11,8 +11,8 @@ from privcov.attacks.raw_tuning import chosen_on_raw_rows
 from privcov.estimators.papers.dp_thresholding import DpThresholding
 from privcov.ledger import Ledger
 from privcov.measurements.exact import integer_gram
-from privcov.measurements.exact import moment as exact_moment
 from privcov.measurements.exact import noise as exact_noise
+from privcov.measurements.exact import private_moment as exact_moment
 from privcov.measurements.exact import reading as exact_reading
 from privcov.releases import private as release_steps
 from privcov.releases.public import build_method

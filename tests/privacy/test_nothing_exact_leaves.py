@@ -13,7 +13,7 @@ import pytest
 from privcov import Ledger, PrivateDataset, Release, ZCDP, release_private
 from privcov.bundle.read import bundle_of, open_stored
 from privcov.cli.entry import main
-from privcov.measurements.exact import moment as exact_moment
+from privcov.measurements.exact import private_moment as exact_moment
 from privcov.measurements.exact.integer_gram import UNIT
 from privcov.steward.owner_view import compute_owner_view
 from privcov.tables.declaration.declaration import Column, Declaration

@@ -21,11 +21,11 @@ from privcov import PrivateDataset
 from privcov.bundle.inputs import INPUTS
 from privcov.ledger.fingerprint import fingerprint, same_cells
 from privcov.measurements.exact import integer_gram
-from privcov.measurements.exact import moment as exact_moment
+from privcov.measurements.exact import private_moment as exact_moment
 from privcov.measurements.exact.file_pass import table_pass
 from privcov.measurements.exact.file_pass.file_moment import sums_of
 from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, integer_rows
-from privcov.measurements.exact.moment import exact_sum, measure_exactly, norm_bound
+from privcov.measurements.exact.private_moment import exact_sum, measure_exactly, norm_bound
 from privcov.measurements.exact.reading import read_sum
 from privcov.measurements.noise_theory.anchor import ANCHOR_PURPOSES, integer_anchor
 from privcov.tables import persons_in_files

@@ -14,8 +14,8 @@ from privcov import ApproxDP, Kind, PrivateDataset, PureDP, ZCDP
 from privcov.core import accounting
 from privcov.ledger.fingerprint import fingerprint
 from privcov.measurements.exact import norm_counts
-from privcov.measurements.exact.moment import exact_sum, measure_exactly, planned_events
 from privcov.measurements.exact.norm_counts import STEPS, counts_event
+from privcov.measurements.exact.private_moment import exact_sum, measure_exactly, planned_events
 from privcov.measurements.exact.reading import read_sum
 from privcov.measurements.norm_histogram import BINS, SEARCH_SHARE
 from privcov.releases.private_request import private_request, release_from_measurement

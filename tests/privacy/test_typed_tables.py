@@ -24,7 +24,7 @@ import privcov
 from privcov import PrivateDataset
 from privcov.measurements.exact import integer_gram
 from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, block_squares, flag_value, max_entries
-from privcov.measurements.exact.moment import anchor_of, exact_sum, norm_bound, settle_shape, weights
+from privcov.measurements.exact.private_moment import anchor_of, exact_sum, norm_bound, settle_shape, weights
 from privcov.measurements.exact.reading import read_sum
 from privcov.measurements.noise_theory.free_groups import groups_of
 from privcov.tables.public_facts import PublicFacts

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from privcov import Kind, PrivateDataset, ZCDP
-from privcov.measurements.exact.moment import measure_exactly
+from privcov.measurements.exact.private_moment import measure_exactly
 from privcov.measurements.exact.reading import read_sum
 from privcov.releases.private_request import default_request
 from privcov.steward.example_rows import MAX_ROWS, ExampleRows, Invention, invented

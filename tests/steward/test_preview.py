@@ -7,7 +7,7 @@ import pytest
 from privcov import Kind
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP, with_level
-from privcov.measurements.exact.moment import NoisySum, measure_exactly
+from privcov.measurements.exact.private_moment import NoisySum, measure_exactly
 from privcov.measurements.exact.reading import read_sum
 from privcov.postprocess.matrices import derive
 from privcov.releases.private_request import default_request, private_request

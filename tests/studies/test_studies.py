@@ -70,7 +70,7 @@ def test_a_report_fetches_nothing_runs_nothing_and_escapes_names():
     rows = privcov.source("wine").rows[:, :2] * np.pi  # digits that no coordinate of a figure has
     data = privcov.Dataset.from_rows(rows, 50.0, columns=["<img src=x>", "b"], name="<script>alert(1)</script>")
     rel = privcov.release(data, privcov.ZCDP(1.0), "gaussian-cov", random_state=1)
-    html = report.of_release(rel, data, script="print('<b>')", address="/Estimate?a=1&b=2")
+    html = report.report_on_release(rel, data, script="print('<b>')", address="/Estimate?a=1&b=2")
     lowered = html.lower()
     for word in ("<script", "<img", "http://", "https://", 'src="', "<link", "@import", "url("):
         assert word not in lowered.replace("http://www.w3.org/2000/svg", "").replace("url(#c", "")

@@ -23,7 +23,7 @@ from privcov.core.words import percent, to_powers
 from privcov.inference.answers import FALSE_DISCOVERIES, ReleaseAnswers
 from privcov.inference.matrix_error import matrix_error
 from privcov.inference.unbiased import ONE_COLUMN, REASONS, TWO_VALUED
-from privcov.measurements.exact.moment import NoisySum
+from privcov.measurements.exact.private_moment import NoisySum
 from privcov.measurements.moment import NoisyMoment
 from privcov.postprocess.matrices import Matrices, derive
 from privcov.releases.private_request import private_request, release_from_measurement
@@ -122,7 +122,7 @@ class ShownRelease:
         return pd.Series(1.0 if bounds is None else bounds[:, 1] - bounds[:, 0], index=self.columns)
 
     @property
-    def of_ranges(self) -> str:
+    def range_unit(self) -> str:
         """Unit of a picture that shows several columns, in words."""
         bounds = self.measurement.facts.bounds
         return "in the columns' own units" if bounds is None else "columns scaled from 0 to 1"

@@ -35,7 +35,7 @@ from privcov.plots.intervals import intervals, numbers, off_zero, pairs, stronge
 from privcov.plots.matrices import colour_limit, heatmap
 from privcov.plots.palette import Palette
 from privcov.postprocess.binary_columns import find_binary_columns
-from privcov.postprocess.terms import in_terms
+from privcov.postprocess.terms import mean_terms
 from privcov.releases.display import matrix_of
 from privcov.releases.private_request import private_methods
 
@@ -107,7 +107,7 @@ def _matrices(panel: ShownRelease, palette: Palette) -> None:
             unknown=unknown_pairs,
         )
         show.picture(picture, f"square-own-{target}")
-        unit = target if target in _UNITLESS else f"{target}, {panel.of_ranges}"
+        unit = target if target in _UNITLESS else f"{target}, {panel.range_unit}"
         show.colour_note(unit, "Values beyond the scale, as on the diagonal, have the colour of its end.")
         if target not in _UNITLESS and panel.measurement.facts.bounds is not None:
             st.caption("From 0 to 1: from the lowest to the highest possible value.")
@@ -197,7 +197,7 @@ def _columns(panel: ShownRelease, palette: Palette) -> None:
             *numbers(rows),
             palette,
             clear=clear.to_numpy(),
-            x_title=f"{_OF_COLUMNS[statistic][:-1]}, {panel.of_ranges}",
+            x_title=f"{_OF_COLUMNS[statistic][:-1]}, {panel.range_unit}",
             what=_OF_COLUMNS[statistic],
             level=panel.level,
         ),
@@ -208,7 +208,7 @@ def _columns(panel: ShownRelease, palette: Palette) -> None:
     about(answer)
     kinds = panel.measurement.facts.kinds
     if statistic == "means" and kinds:
-        terms = in_terms(kinds, answer["estimate"])
+        terms = mean_terms(kinds, answer["estimate"])
         answer = answer.assign(meaning=[f"{t.what} {t.text}" for t in terms])
     lines(panel, answer, statistic)
 
@@ -272,7 +272,7 @@ def _pairs(panel: ShownRelease, palette: Palette) -> None:
             pairs(
                 small,
                 palette,
-                x_title=title[:-1] + f", {panel.of_ranges}" * (statistic == "covariances"),
+                x_title=title[:-1] + f", {panel.range_unit}" * (statistic == "covariances"),
                 what=f"The strongest {PAIRS[statistic].lower()}",
                 most=_STRONGEST,
             ),

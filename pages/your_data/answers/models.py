@@ -71,7 +71,7 @@ def regression(panel: ShownRelease, palette: Palette) -> None:
                 *numbers(rows.assign(estimate=rows["estimate"].where(rows["identified"]))),
                 palette,
                 clear=off_zero(rows),
-                x_title=f"Slope, {panel.of_ranges}",
+                x_title=f"Slope, {panel.range_unit}",
                 what=f"Regression of {y}",
                 level=panel.level,
             ),
@@ -124,7 +124,7 @@ def groups(panel: ShownRelease, palette: Palette) -> None:
     if " less " in names[-1]:  # two groups
         rows, label = answer[answer["group"] == names[-1]].head(_MAX_SLOPES), "column"
         rows = rescale(rows, panel.ranges[rows["column"]])
-        title = f"Difference, {panel.of_ranges}"
+        title = f"Difference, {panel.range_unit}"
         st.markdown(f"**Means: {show.as_text(names[-1])}**")
     else:
         of = panel.column("Mean of", f"mean-of-{by}", list(dict.fromkeys(answer["column"])))
@@ -168,7 +168,7 @@ def classes(panel: ShownRelease, palette: Palette) -> None:
                 *numbers(rows),
                 palette,
                 clear=off_zero(rows),
-                x_title=f"{brief(a)} less {brief(b)}, {panel.of_ranges}",
+                x_title=f"{brief(a)} less {brief(b)}, {panel.range_unit}",
                 what="Difference of two classes",
                 level=panel.level,
             ),

@@ -66,4 +66,4 @@ def _half_width(declaration: Declaration) -> float:
         plan = example_table.preview_release(table, GUARANTEE, search=declaration.row_bound_search, replicates=1)
         return min(_Z * math.hypot(plan.correlation_std, plan.sampling_std), 1.0)
 
-    return example_table.once(("half", table, example_table.as_declared(facts), declaration.row_bound_search), compute)
+    return example_table.once(("half", table, example_table.facts_key(facts), declaration.row_bound_search), compute)

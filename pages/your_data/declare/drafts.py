@@ -95,7 +95,7 @@ def _text(raw: bytes) -> str:
         ) from None
 
 
-def in_tab(session: OwnerSession) -> None:
+def keep_in_tab(session: OwnerSession) -> None:
     """Keep the draft in the visitor's tab, where it outlasts a reload; an untouched form of the same columns takes it.
 
     The server then forgets the file and the form. `forget_all` empties the tab.

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.common import frame, show
 from pages.your_data.declare import drafts
-from pages.your_data.example_table import as_declared, has_limits_alone, once, preview_release, table
+from pages.your_data.example_table import facts_key, has_limits_alone, once, preview_release, table
 from pages.your_data.state import owner_session
 from privcov.core.guarantees import Guarantee
 from privcov.core.words import percent, plain, to_powers
@@ -70,7 +70,7 @@ def unlike(plan: Preview, facts: PublicFacts, invention: Invention) -> None:
     for words, unlike_it in others.items():
         other = table(declaration, facts, unlike_it)
         search = declaration.row_bound_search
-        key = ("unlike", other, plan.guarantee, as_declared(facts), search)
+        key = ("unlike", other, plan.guarantee, facts_key(facts), search)
         error = once(
             key, functools.partial(preview_release, other, plan.guarantee, search=search, replicates=_FEW)
         ).error
@@ -87,7 +87,7 @@ def recommended(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee
         st.markdown(
             "Row bound, missing cells and weights of columns, tried on the table of this plan. No private row is read."
         )
-        key = ("choices", simulated, guarantee, as_declared(facts))
+        key = ("choices", simulated, guarantee, facts_key(facts))
         pressed = st.button("Try them", key="own-choices")
         if not pressed and key not in st.session_state.get("own-previews", {}):
             return
@@ -118,7 +118,7 @@ def _search(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee) ->
     declaration = owner_session().declared
     if declaration is None or declaration.row_bound_search or facts.d < FEWEST_COLUMNS:
         return
-    key = ("search", simulated, guarantee, as_declared(facts))
+    key = ("search", simulated, guarantee, facts_key(facts))
     whole = simulated.under(
         facts.with_shorter_bound(1 / facts.row_bound_fraction)
     )  # the search shortens it, and nothing else

@@ -9,8 +9,9 @@ leave out is zero, and is in no bin. With c the largest count of one person (1, 
                   most sqrt(2) c in the l2 norm: |u - v|^2 <= |u|^2 + |v|^2. Two rows of different bins attain both.
     add-remove    c in both norms.
 
-The sum under the new bound is measured as any other (exact/moment.py). Its event holds for every bound, so the shares
-add up as in norm_histogram.py; discrete Gaussian noise is accounted in zCDP, and so is the split of (epsilon, delta).
+The sum under the new bound is measured as any other (exact/private_moment.py). Its event holds for every bound, so the
+shares add up as in norm_histogram.py; discrete Gaussian noise is accounted in zCDP, and so is the split of (epsilon,
+delta).
 """
 
 from __future__ import annotations

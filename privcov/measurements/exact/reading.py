@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, flag_value, plain_flag_value
-from privcov.measurements.exact.moment import NoisySum, weights
+from privcov.measurements.exact.private_moment import NoisySum, weights
 from privcov.measurements.moment import NoisyMoment
 from privcov.measurements.noise import COUPLED, FREE_GROUPS, NoiseDistribution
 from privcov.measurements.noise_theory.anchor import anchor_squared, choose_anchor_for
@@ -25,7 +25,7 @@ def read_sum(noisy: NoisySum, centre: str) -> NoisyMoment:
     entries, and the corner is s^2 / k.
 
     Guarantee: that of ``noisy``: reading it is post-processing. Spends: nothing: it sees only noisy numbers and public
-    facts. Source: own derivation, in the docstring above; exact/moment.py for the measurement.
+    facts. Source: own derivation, in the docstring above; exact/private_moment.py for the measurement.
     """
     facts, d, k = noisy.facts, noisy.facts.width, noisy.n_anchors
     counts = [int(t) / noisy.anchor**2 for t in np.diag(noisy.total)[d:]]
@@ -121,7 +121,7 @@ def _diagonal_corrections(noisy: NoisySum, diagonal: list[int]) -> Iterator[tupl
 
     Coupled noise is far smaller on the trace of the whole than on that of any block. So with one anchor whose corner is
     public (n a^2) the trace of the block becomes that of the whole less the corner. A group of several columns whose
-    sum was measured a second time is averaged with that sum, see exact/moment.py.
+    sum was measured a second time is averaged with that sum, see exact/private_moment.py.
     """
     facts, d = noisy.facts, noisy.facts.width
     if noisy.shape == COUPLED and noisy.n_anchors == 1 and facts.n is not None:

@@ -1,13 +1,14 @@
 """The size of the anchor, the constant s that is appended to every row so that the mean is measured with the moment.
 
-Every sensitivity in moment.py and exact/moment.py holds for every s^2 <= 1, with classes for s^2 = 1/2. A larger s
-makes all noise larger, by 1 + s^2, and the mean more accurate, because its noise is divided by s. Per coordinate of the
-mean the noise is (1 + s^2) / s, least at s = 1. The covariance is the second moment less the mean's outer product. With
-tau^2 the variance of an off-diagonal entry of the noise without anchors, its error has, for a mean m, the squared size
+Every sensitivity in moment.py and exact/private_moment.py holds for every s^2 <= 1, with classes for s^2 = 1/2. A
+larger s makes all noise larger, by 1 + s^2, and the mean more accurate, because its noise is divided by s. Per
+coordinate of the mean the noise is (1 + s^2) / s, least at s = 1. The covariance is the second moment less the mean's
+outer product. With tau^2 the variance of an off-diagonal entry of the noise without anchors, its error has, for a mean
+m, the squared size
     (1 + s^2)^2 (1 + 2 |m|^2 / (d s^2) + (1 + s^2)^2 tau^2 / s^4),
 up to a factor. Without the last term it is least at the root of 2 s^4 + kappa s^2 = kappa, kappa = 2 |m|^2 / d. A
-public rule cannot know m: s^2 = 1 / (2 sqrt(d + 1)) is close to that root for lengths of m around a half, and for
-|m| = 1, the worst, costs at most 7 % over s^2 = 1/2 (two columns), about 1 % at eight.
+public rule cannot know m: s^2 = 1 / (2 sqrt(d + 1)) is close to that root for lengths of m around a half, and for |m| =
+1, the worst, costs at most 7 % over s^2 = 1/2 (two columns), about 1 % at eight.
 
 Under add-remove, where the anchor carries the count, and with classes, whose counts it carries too, s^2 stays 1/2: a
 small one makes the counts too noisy (3.4 times at 20 columns).

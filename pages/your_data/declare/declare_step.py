@@ -29,7 +29,7 @@ def section() -> None:
     """Show Declare: the file, what a row stands for, and the columns."""
     session = owner_session()
     if not practising():
-        drafts.in_tab(session)
+        drafts.keep_in_tab(session)
     if not session.raw:
         _file()
         return

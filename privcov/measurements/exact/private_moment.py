@@ -258,7 +258,7 @@ def planned_event(facts: PublicFacts, share: BudgetShare, *, shape: str, anchor_
         norm=_NORMS[shape],
         sensitivity=bound,
         scale=scale,
-        proof=_PROOFS.get(shape, "privcov/measurements/exact/moment.py"),
+        proof=_PROOFS.get(shape, "privcov/measurements/exact/private_moment.py"),
         law=noise_description(*weights(facts, anchor)) if shape == FREE_GROUPS else _LAWS[shape],
         unit=GRID,
     )

@@ -10,10 +10,10 @@ from pages.common import frame, show
 from pages.common.fields import ends
 from pages.common.glossary import term
 from pages.your_data import example_table
-from pages.your_data.example_table import as_declared
+from pages.your_data.example_table import facts_key
 from pages.your_data.plan import alternatives
 from pages.your_data.state import next_step, owner_session, set_value, widget_args
-from pages.your_data.wording import IMPLIED_DELTA, attacker, facts_of, in_words, line, text_table
+from pages.your_data.wording import IMPLIED_DELTA, attacker, explain_guarantee, facts_of, line, text_table
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP, with_level
 from privcov.core.words import percent, plain, to_powers
@@ -116,7 +116,7 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts, *, ap
         **widget_args("pick", 1, among=[0, 1, 2]),
     )
     plan = plans[pick]
-    st.markdown(show.as_text(in_words(plan, chances[pick])))
+    st.markdown(show.as_text(explain_guarantee(plan, chances[pick])))
     with st.expander("How to read"):
         st.markdown(_how_to_read(plan, facts, [p.guarantee for p in plans]))
     if plan.error > plan.trivial > 0 and not apart:
@@ -179,7 +179,7 @@ def _which_level(simulated: ExampleRows, facts: PublicFacts, picked: Guarantee, 
         else:
             target = st.slider("at most, in percent", 1, 100, **widget_args("want-error", 20)) / 100
             ends("nearly exact", "as bad as zero")
-        question = (simulated, as_declared(facts), owner_session().declared, picked, goal, target)
+        question = (simulated, facts_key(facts), owner_session().declared, picked, goal, target)
         pressed, before = st.button("Find it", key="own-find"), st.session_state.get("own-found")
         if not pressed:
             if before is not None and before[0] == question:  # the answer stays while its question does
