@@ -63,7 +63,7 @@ POPULATION, SAMPLE = "population", "sample"
     centres=ALL_CENTRES,
     missing_cells=True,
     order=10,
-    version=9,
+    version=10,
     private_defaults={"row_bound_search": "off"},
     summary="The least noisy of the shapes here for many columns (Gaussian with accurate variances; under pure DP the "
     "difference of two Wishart matrices), then a mixture of estimates that know the noise: equal correlations, bands, "

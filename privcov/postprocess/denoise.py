@@ -32,6 +32,11 @@ eigenvectors,
 For other noise it is the same to first order in F. An error of the fraction by its own standard deviation costs the
 noise variance of one entry. <F - J, W> is taken one standard deviation up, so that noise does not choose F.
 
+**Few columns under pure DP** (`_few_columns`): two to four columns have too few numbers for factors that must tell a
+signal from the long tails of the noise: they drop a signal of twice the noise. The estimate by eigenvalues, which drops
+less, is multiplied by T^2 / (T^2 + (2 E)^2) instead, T the square of the noisy trace and E the variance of its noise;
+then its entries off the diagonal by the same of T, their sum of squares, and E, that of their noise beyond one entry.
+
 The last step is the projection on covariances of rows in the unit ball, positive semi-definite with a trace of at most
 one: a convex set that contains S, so the error only falls.
 Reference: own combination; James and Stein (1961); Stein (1981) for the identity; Laurent and Massart (2000) and
@@ -57,6 +62,7 @@ from privcov.postprocess.spectrum import (
 # How far a part or an eigenvalue must leave the noise: x of the module's text, standard deviations of a single number,
 # and in d^(-2/3) of the edge, about the width of the largest eigenvalue. Wishart matrices have longer tails.
 _SURPRISE, _SURPRISE_WISHART = 2.0, 3.0
+_FEW = 4  # columns
 CLEAR = 2.5
 RISE = 6  # the power of t/T: how soon a part that has left the noise is taken whole
 _EDGE, _EDGE_WISHART = 2.0, 4.0
@@ -116,12 +122,30 @@ def denoise(matrix: np.ndarray, noise: BlockNoise) -> np.ndarray:
     """Estimate the covariance under the noise, of rows in the unit ball."""
     if noise.std == 0 or len(matrix) == 1:  # a single number has no other to tell how large the noise is
         return project_to_unit_ball(clip_psd(matrix))
+    if len(matrix) <= _FEW and not noise.gaussian:
+        return _few_columns(matrix, noise)
     estimate = before_projection(matrix, noise)
     return (
         estimate.matrix
         if estimate.positive and np.trace(estimate.matrix) <= 1
         else project_to_unit_ball(estimate.matrix)
     )
+
+
+def _few_columns(matrix: np.ndarray, noise: BlockNoise) -> np.ndarray:
+    """Estimate the covariance of two to four columns under the noise of pure DP; the module's text has the factors."""
+    values, vectors = np.linalg.eigh(matrix)
+    estimate = project_to_unit_ball(_by_eigenvalues(matrix, values, vectors, noise).matrix)
+    pairs, trace = len(matrix) * (len(matrix) - 1) // 2, max(float(np.trace(matrix)), 0.0)
+    diagonal = np.diag(np.diag(estimate))
+    rest = estimate - diagonal
+    kept = _half_at_twice(float(np.sum(rest * rest)), noise.rest * (pairs - 1) / pairs)
+    # Between two covariances of the unit ball, then towards zero: a covariance of the unit ball as well.
+    return _half_at_twice(trace * trace, noise.trace) * (diagonal + kept * rest)
+
+
+def _half_at_twice(square: float, energy: float) -> float:
+    return square * square / (square * square + 4 * energy * energy) if square > 0 else 0.0
 
 
 @dataclass(frozen=True, eq=False)
