@@ -20,6 +20,7 @@ from privcov.postprocess.moments import Moments, unpack
     guarantees=ALL_KINDS,
     standing="reference",
     order=91,
+    version=2,
     summary="Releases noisy variances and sets every covariance to zero.",
     formula=r"\hat\Sigma = \mathrm{diag}(S + N)_+",
     avoid="When relations between columns are the question: it denies all.",

@@ -41,8 +41,11 @@ def test_neighbours_stay_below_the_declared_sensitivities(d, centre):
     found = []
     candidates = [(axis, -axis), (axis, 0 * axis), (flat, -flat), (axis, flat), (axis, np.eye(d)[-1])]
     candidates += [tuple(rng.standard_normal((2, d)) * 2) for _ in range(200)]
-    # Two flat rows on different halves: the largest l1 change that is possible with a mean.
+    # Rows on different halves, each with some of its length against the other: near the largest l1 change with a mean.
     half = (np.arange(d) < d / 2).astype(float)
+    for long, short in [(2, 1), (4, 1), (8, 1), (16, 1)]:
+        x, y = long * half + short * (1 - half), -short * half - long * (1 - half)
+        candidates.append((x / np.linalg.norm(x), y / np.linalg.norm(y)))
     if d > 1:
         candidates.append((half / math.sqrt(half.sum()), -(1 - half) / math.sqrt(d - half.sum())))
     for x, y in candidates:
@@ -55,6 +58,8 @@ def test_neighbours_stay_below_the_declared_sensitivities(d, centre):
     assert largest[1] <= l2 + 1e-14
     if centre == "none":  # attained by two axes
         assert largest == pytest.approx([l1, l2], rel=1e-12)
+    else:
+        assert largest[0] >= 0.9 * l1
 
 
 @pytest.mark.parametrize("centre", ["none", "zero", "joint"])
@@ -68,9 +73,13 @@ def test_event_matrix_and_law_agree(centre, share):
     assert measured.distribution.shape == ("laplace" if isinstance(share, PureDP) else "isotropic")
     keep = np.eye(D + joint, dtype=bool)
     keep[D:] = keep[:, D:] = True
-    whole = clipped_moment(data, n_anchors=joint) + measured.distribution.draw(np.random.default_rng(5))
+    whole = clipped_moment(data, n_anchors=joint, anchor_squared=1 / D) + measured.distribution.draw(
+        np.random.default_rng(5)
+    )
     assert np.array_equal(measured.matrix, np.where(keep, whole, 0.0))
-    assert np.all((measured.matrix - clipped_moment(data, n_anchors=joint))[np.arange(D), np.arange(D)] != 0)
+    assert np.all(
+        (measured.matrix - clipped_moment(data, n_anchors=joint, anchor_squared=1 / D))[np.arange(D), np.arange(D)] != 0
+    )
 
 
 def test_multiplier_is_exactly_what_was_asked():
@@ -83,7 +92,5 @@ def test_one_row_one_column_and_no_privacy():
     data = Dataset.from_rows([[0.5]])
     assert measure(data, NoPrivacy(), "none").matrix.tolist() == [[0.25]]
     assert measure(data, NoPrivacy(), "none").event is None
-    assert measure(data, NoPrivacy(), "joint").matrix == pytest.approx(
-        np.array([[0.25, 0.5 * math.sqrt(0.5)], [0.5 * math.sqrt(0.5), 0.5]])
-    )
+    assert measure(data, NoPrivacy(), "joint").matrix == pytest.approx(np.array([[0.25, 0.5], [0.5, 1.0]]))
     assert measure(data, PureDP(1.0), "none").event.sensitivity == pytest.approx(1.0)
