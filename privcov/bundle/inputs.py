@@ -24,7 +24,7 @@ from privcov.measurements.exact.norm_counts import halvings_of, shares
 from privcov.measurements.exact.private_moment import NoisySum, norm_of, planned_events
 from privcov.measurements.exact.reading import count_std
 from privcov.measurements.noise_theory.anchor import choose_anchor_for
-from privcov.measurements.norm_histogram import SEARCH_SHARE
+from privcov.measurements.norm_histogram import SEARCHES
 from privcov.tables.declaration.declaration import Declaration
 from privcov.tables.public_facts import PublicFacts
 
@@ -145,10 +145,11 @@ def _check_guarantee(bundle_inputs: Inputs, target: Guarantee) -> str:
     if total.search is None:
         event_plan = planned_events(total.facts, share, **how)
     else:
-        event_plan = planned_events(total.original_facts, share, **how, search_share=SEARCH_SHARE, bound=total.facts)
-        counts, rest = total.search.counts, shares(share, SEARCH_SHARE)[1]
-        follows = halvings_of(counts, total.original_facts, total.search.event, rest)
-        ensure(total.search.halvings == follows, "the row bound does not follow from the noisy counts of the norms")
+        event_plan = planned_events(total.original_facts, share, **how, search_for=SEARCHES[0], bound=total.facts)
+        counts, rest = total.search.counts, shares(share)[1]
+        ask = counts, total.original_facts, total.search.event, rest
+        follow = [halvings_of(*ask, search_for) for search_for in SEARCHES]
+        ensure(total.search.halvings in follow, "the row bound does not follow from the noisy counts of the norms")
     for there, planned_event in zip(total.events, event_plan, strict=True):
         _check_event(there, planned_event, slack)
     _check_count(total)

@@ -71,7 +71,7 @@ def _check_method(bundle_inputs: Inputs) -> None:
         raise BundleError(f"ledger_entry.json: {ascii_message(problem)}") from None
     ensure(planned_event.mechanism == event.mechanism, f"the method draws no {event.mechanism} noise")
     ensure(
-        bool(method_request.measurement_request.search_share) == (bundle_inputs.measurement.search is not None),
+        bool(method_request.measurement_request.search_for) == (bundle_inputs.measurement.search is not None),
         "the method searches for no row bound",
     )
     ensure(planned_event.statistic == event.statistic, "the method measures with another anchor")

@@ -34,7 +34,6 @@ from privcov.estimators.mechanisms import LeastNoise
 from privcov.measurements.labels import CLASSES
 from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
 from privcov.measurements.noise_theory.anchor import COVARIANCE
-from privcov.measurements.norm_histogram import SEARCH_SHARE
 from privcov.postprocess.denoise import CLEAR, BlockNoise, denoise
 from privcov.postprocess.moments import Moments
 from privcov.postprocess.structure.mixture import Mixture, mix
@@ -115,8 +114,8 @@ class AutoCov(OneMeasurement):
     def request(self, inputs: MethodInput) -> MeasurementRequest:
         """Return the measurement of the matrix with an anchor that favours it, after a search of the row bound."""
         searched = self.row_bound_search != OFF and inputs.d >= FEWEST_COLUMNS
-        search = SEARCH_SHARE if searched and not isinstance(inputs.guarantee, NoPrivacy) else 0.0
-        return dataclasses.replace(self.mechanism.request(inputs), anchor_for=COVARIANCE, search_share=search)
+        search = COVARIANCE if searched and not isinstance(inputs.guarantee, NoPrivacy) else ""
+        return dataclasses.replace(self.mechanism.request(inputs), anchor_for=COVARIANCE, search_for=search)
 
     def finish(self, inputs: MethodInput, noisy_moment: NoisyMoment) -> Outcome:
         """Return the moments with the covariance shrunk."""

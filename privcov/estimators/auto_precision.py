@@ -10,21 +10,25 @@ precision that any lambda reaches (AR(2), d = 20 and 100), though not the number
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.core.guarantees import RELATIONS
+from privcov.core.guarantees import RELATIONS, NoPrivacy
 from privcov.core.parameters import parameter
-from privcov.estimators.base import ALL_KINDS, METHODS, MethodInput
+from privcov.estimators.auto_cov import OFF, search_note
+from privcov.estimators.base import ALL_KINDS, METHODS, MeasurementRequest, MethodInput
 from privcov.estimators.glasso import FLOOR, TUNINGS, Glasso, SolvedPath
 from privcov.estimators.mechanisms import LeastNoise
 from privcov.measurements.labels import CLASSES
 from privcov.measurements.moment import ALL_CENTRES, NoisyMoment
 from privcov.measurements.noise_theory.noise_law import law_of, moments_of, relative_count_std
+from privcov.measurements.norm_histogram import GRAPH
 from privcov.postprocess.edge_test import EdgeTest, edge_test, on_graph
 from privcov.postprocess.lambda_choice import RULES
 from privcov.postprocess.repair import repair_for_lasso
+from privcov.tables.public_facts import FEWEST_COLUMNS
 
 TESTED, OTHERWISE = "edge-test", "ebic"
 _UNTESTED = "The edge test is not derived for class sums: the rule ebic took its place."
@@ -42,7 +46,8 @@ _EMPTY = " The noise is too large for edges, and the matrix is diagonal."
     centres=ALL_CENTRES,
     order=58,
     tunings=TUNINGS,
-    version=3,
+    version=4,
+    private_defaults={"row_bound_search": "off"},
     summary="The least noisy shape for many columns (Gaussian with an accurate trace; under pure DP the "
     "difference of two Wishart matrices), then edges by a test that knows the noise, or a graphical lasso.",
     formula=r"\hat\Theta=\arg\min_{\Theta\succ0}\;-\log|\Theta|+\mathrm{tr}(\tilde S_+\Theta)"
@@ -58,17 +63,26 @@ class AutoPrecision(Glasso):
 
     Guarantee
     ---------
-    As asked; one measurement, whose proof is in measurements/moment.py. Everything after it is post-processing.
+    As asked; the proofs are in measurements/moment.py and norm_histogram.py. Everything after them is post-processing.
 
     Spends
     ------
-    The whole guarantee, in one measurement.
+    The whole guarantee: in one measurement, or 5 % on counts of the row norms and the rest on the matrix.
 
     Notes
     -----
     The edge test assumes Gaussian rows in its sampling part, and is not derived for class sums: there the rule "ebic"
-    takes its place, and a note says so.
+    takes its place, and a note says so. Rows that the search shortens to much the same length keep a graph for
+    elliptical rows. The released matrices have the scale of the rows as they were, by the noisy counts.
     """
+
+    row_bound_search: str = parameter(
+        "auto",
+        "Row bound search",
+        choices=("auto", OFF),
+        help="auto: with ten columns or more, spend 5 % of the guarantee on a search for the row bound that a graph "
+        "needs, the shorter the noisier. Off for strongly skewed columns.",
+    )
 
     rule: str = parameter(
         TESTED,
@@ -89,6 +103,16 @@ class AutoPrecision(Glasso):
     )
 
     mechanism = LeastNoise()
+
+    def request(self, inputs: MethodInput) -> MeasurementRequest:
+        """Return the measurement of the matrix, after a search of the row bound."""
+        searched = self.row_bound_search != OFF and inputs.d >= FEWEST_COLUMNS
+        search = GRAPH if searched and not isinstance(inputs.guarantee, NoPrivacy) else ""
+        return dataclasses.replace(self.mechanism.request(inputs), search_for=search)
+
+    def measure(self, inputs: MethodInput) -> NoisyMoment:
+        """Measure what `request` states, on rows that are not private."""
+        return self.request(inputs).measure(inputs)
 
     def tested(self, inputs: MethodInput, noisy_moment: NoisyMoment) -> EdgeTest | None:
         """Test every pair of columns for an edge.
@@ -131,6 +155,7 @@ class AutoPrecision(Glasso):
         graph = np.zeros((inputs.d, inputs.d), dtype=bool) if test is None else test.graph(self.rate)
         definite = solution.s if self.repair != "none" else repair_for_lasso(solution.s, "psd", FLOOR).matrix
         count, pairs = int(graph.sum()) // 2, inputs.d * (inputs.d - 1) // 2
+        notes = search_note(noisy_moment)
         note = f"{count} of {pairs} pairs pass the edge test at a rate of false discoveries of {self.rate:g}."
         note += " The matrix is the one of largest likelihood on these edges." if count else _EMPTY
-        return on_graph(definite, graph), (note,)
+        return on_graph(definite, graph), (*notes, note)

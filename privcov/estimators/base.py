@@ -25,7 +25,7 @@ from privcov.core.parameters import Checked, ParameterSpec, specs
 from privcov.core.registry import Registry
 from privcov.measurements.labels import CLASSES, class_list
 from privcov.measurements.moment import CENTRES, NoisyMoment, measure_moment
-from privcov.measurements.norm_histogram import search_row_bound
+from privcov.measurements.norm_histogram import SEARCH_SHARE, search_row_bound
 from privcov.postprocess.fit import PathPoint
 from privcov.postprocess.moments import Moments, unpack
 from privcov.tables.dataset import Dataset
@@ -101,22 +101,23 @@ class MethodCard:
 class MeasurementRequest:
     """One measurement of the moment matrix, decided by public facts alone: arguments of `measure_moment`.
 
-    search_share: the part of the share that a search for a shorter row bound spends first; 0 for no search.
+    search_for: "covariance" or "graph" where `SEARCH_SHARE` of the share is spent first on a search for a shorter row
+    bound; "" for no search.
     """
 
     share: BudgetShare
     shape: str
     anchor_for: str = "both"
-    search_share: float = 0.0
+    search_for: str = ""
 
     def measure(self, inputs: MethodInput) -> NoisyMoment:
         """Measure what is requested, on rows that are not private."""
         rows, share, search = inputs.dataset, self.share, None
         how: dict[str, Any] = {"rng": inputs.rng, "relation": inputs.relation}
-        if self.search_share:
-            parts = accounting.split(share, norms=self.search_share, matrix=1 - self.search_share)
+        if self.search_for:
+            parts = accounting.split(share, norms=SEARCH_SHARE, matrix=1 - SEARCH_SHARE)
             share = parts["matrix"]
-            rows, search = search_row_bound(rows, parts["norms"], share, **how)
+            rows, search = search_row_bound(rows, parts["norms"], share, search_for=self.search_for, **how)
         noisy_moment = measure_moment(
             rows, share, centre=inputs.centre, shape=self.shape, anchor_for=self.anchor_for, **how
         )

@@ -7,6 +7,7 @@ solved in unit-ball units and turned into working units at the end.
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -92,12 +93,13 @@ class Glasso(MechanismMethod):
         """Repair the noisy matrix, solve the path and choose a matrix."""
         solution = self.solve(inputs, noisy_moment)
         precision, choice_notes = self.choose_precision(inputs, noisy_moment, solution)
-        r2 = inputs.facts.row_bound**2
+        whole = with_lengths(noisy_moment)
+        r2 = whole.row_bound**2
         path = tuple(
             dataclasses.replace(fit, lam=fit.lam * r2, precision=None if fit.precision is None else fit.precision / r2)
             for fit in solution.path
         )
-        moments = moments_of(noisy_moment, solution.clipped)
+        moments = moments_of(whole, solution.clipped)
         return Outcome(
             noisy_moment, moments, precision / r2, path, solution.notes + choice_notes, count=noisy_moment.count
         )
@@ -195,12 +197,21 @@ class Glasso(MechanismMethod):
         rule, best = self._position(inputs, noisy_moment, solution)
         how = f"rule {rule}" if rule != "chosen" else f"the usable one nearest to {self.penalty:g} of the largest"
         fit = solution.path[best]
-        lam = fit.lam * inputs.facts.row_bound**2
+        lam = fit.lam * with_lengths(noisy_moment).row_bound ** 2
         note = f"Chosen lambda: {lam:.4g} (point {best + 1} of {len(solution.path)}), by {how}."
         if fit.status != "ok":
             note += f" The solver did not converge there (gap {fit.gap:.2g} nats per variable)."
         assert fit.precision is not None  # rules choose among those with a matrix
         return fit.precision, (note,)
+
+
+def with_lengths(noisy_moment: NoisyMoment) -> NoisyMoment:
+    """Return the measurement in units in which rows that a search shortened have the lengths they had, on average."""
+    if noisy_moment.bound_search is None:
+        return noisy_moment
+    return dataclasses.replace(
+        noisy_moment, row_bound=noisy_moment.row_bound / math.sqrt(noisy_moment.bound_search.kept_square)
+    )
 
 
 def _cause(path: tuple[PathPoint, ...], s: np.ndarray, published: bool) -> str:

@@ -12,8 +12,8 @@ vector of l1 norm, and so of l2 norm, at most 1: the bounds are the same.
 units of b^2, for every b > 0. So for every value of the noisy counts the second measurement keeps its share, and the
 two shares add up (adaptive composition): rho = rho_1 + rho_2, mu^2 = mu_1^2 + mu_2^2, epsilon = epsilon_1 + epsilon_2.
 
-**The choice.** b = R 2^(-k/2) shortens the rows of the bins before k. Shortening a row from l to b takes l^2 - b^2 of
-its square out of the sum, and the noise falls with b^2. In units of R^2, k minimises
+**The choice for a covariance.** b = R 2^(-k/2) shortens the rows of the bins before k. Shortening a row from l to b
+takes l^2 - b^2 of its square out of the sum, and the noise falls with b^2. In units of R^2, k minimises
     3/2 sum_(m<k) c_m (2^-(m + 1/2) - 2^-k)  +  2^-k N,
 N a fixed part of n E|W|_F at b = R, W the noise without anchors: 1/2 of Wishart noise, 1/(2 sqrt(2)) of Gaussian
 (shrinkage, which follows, removes most of W; tuned on simulated rows). k is at most the last bin whose count is
@@ -22,6 +22,12 @@ searches no bin is visible by chance. The m bins before the last one whose count
 noisy sum, in the proportions of their counts, where the sum exceeds 2 s sqrt(m); else they may hold the rows that are
 not accounted for, but at most s / 10 each. Where the visible bins hold less than half of the rows, or half of the rows
 would not be visible in one bin, R stays.
+
+**The choice for a graph.** A graph is the same for a covariance and a multiple of it. Rows that are shortened to one
+length keep their directions, which is enough for elliptical rows, and the noise falls with b^2. So b is f times r, the
+median norm by the visible counts: f = 1.3 where q < 1/2, 1 where q < 2, 0.85 where q < 6, else 0.65, with q = n t^2 and
+t the noise of an entry in units of a variance at b = 1.3 r: the noise against the sampling error there. As n E|W|_F is
+d times the noise of an entry about, q = (1.3^2 n E|W|_F)^2 / n: public where n is. Tuned on simulated rows.
 """
 
 from __future__ import annotations
@@ -36,10 +42,14 @@ from privcov.core import accounting
 from privcov.core.guarantees import BudgetShare, Event, PureDP
 from privcov.measurements.clipping import row_norms
 from privcov.measurements.moment import rounded_up
+from privcov.measurements.noise_theory.anchor import COVARIANCE
 from privcov.tables.dataset import Dataset
 
 BINS = 24
+GRAPH = "graph"
+SEARCHES = (COVARIANCE, GRAPH)  # what a row bound is searched for
 SEARCH_SHARE = 0.05  # of the guarantee
+_WIDE, _SHORTER, _SHORTEST = 1.3, ((0.5, 1.3), (2.0, 1.0), (6.0, 0.85)), 0.65  # f by q, for a graph
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,17 @@ class RowBoundSearch:
     def factor(self) -> float:
         """The new row bound, in units of the declared one."""
         return 2.0 ** (-self.halvings / 2)
+
+    @property
+    def kept_square(self) -> float:
+        """Share of the sum of all squares that shortened rows keep, by the visible counts; 1 where R stays."""
+        std = self.event.scale * (math.sqrt(2) if self.event.mechanism == "laplace" else 1.0)
+        counts = np.asarray(self.counts, dtype=np.float64)
+        counts = np.where(counts > visible(std, laplace=self.event.mechanism == "laplace"), counts, 0.0)
+        squares = 2.0 ** -(np.arange(BINS) + 0.5)
+        if not self.halvings or not counts.any():
+            return 1.0
+        return float(counts @ np.minimum(squares, 2.0**-self.halvings)) / float(counts @ squares)
 
     def longer(self, rows: float) -> str:
         """Return the share of the rows that the new bound shortens, with two standard deviations of its noise."""
@@ -84,7 +105,9 @@ def visible(std: float, *, laplace: bool) -> float:
     return (5.0 if laplace else 3.0) * std
 
 
-def halvings(counts: Sequence[float] | np.ndarray, std: float, n: float | None, noise: float, *, laplace: bool) -> int:
+def halvings(
+    counts: Sequence[float] | np.ndarray, std: float, n: float | None, noise: float, *, laplace: bool, search_for: str
+) -> int:
     """Return k, so that b = R 2^(-k/2), from the noisy counts: post-processing.
 
     std: of the noise on a count. n: number of rows, None where it is not public. noise: N of the docstring above.
@@ -95,11 +118,28 @@ def halvings(counts: Sequence[float] | np.ndarray, std: float, n: float | None, 
     visible_rows = float(counts[is_visible].sum())
     if not is_visible.any() or visible_rows < rows / 2 or rows / 2 < threshold:
         return 0
+    if search_for == GRAPH:
+        return _halvings_for_graph(
+            np.where(is_visible, counts, 0.0), rows, noise * (2 if laplace else 2 * math.sqrt(2))
+        )
     last = int(np.flatnonzero(is_visible)[-1])
     filled = _fill_hidden_bins(counts[:last], ~is_visible[:last], rows - visible_rows, std)
     candidates = np.arange(last + 1)
     losses = [float(filled[:k] @ (2.0 ** -(candidates[:k] + 0.5) - 2.0**-k)) for k in candidates]
     return int(np.argmin(1.5 * np.array(losses) + noise * 2.0**-candidates))
+
+
+def _halvings_for_graph(counts: np.ndarray, rows: float, norm: float) -> int:
+    """Return k of the choice for a graph; norm: n E|W|_F at b = R."""
+    below = np.cumsum(counts) - counts
+    half = counts.sum() / 2
+    k = int(np.flatnonzero(below <= half)[-1])
+    while not counts[k]:
+        k -= 1
+    median = 2.0 ** -((k + (half - below[k]) / counts[k]) / 2)
+    q = (_WIDE**2 * norm) ** 2 / rows
+    short = next((f for most, f in _SHORTER if q < most), _SHORTEST)
+    return min(max(round(-2 * math.log2(short * median)), 0), BINS - 1)
 
 
 def _fill_hidden_bins(counts: np.ndarray, hidden: np.ndarray, unaccounted: float, std: float) -> np.ndarray:
@@ -161,7 +201,7 @@ def measure_norms(
 
 
 def search_row_bound(
-    dataset: Dataset, share: BudgetShare, rest: BudgetShare, *, rng: np.random.Generator, relation: str
+    dataset: Dataset, share: BudgetShare, rest: BudgetShare, *, search_for: str, rng: np.random.Generator, relation: str
 ) -> tuple[Dataset, RowBoundSearch]:
     """Return the rows under the row bound that noisy counts suggest; ``rest`` is the share of the matrix.
 
@@ -170,6 +210,7 @@ def search_row_bound(
     """
     counts, std, event = measure_norms(dataset, share, rng=rng, relation=relation)
     n = None if relation == "add-remove" else dataset.n
-    k = halvings(counts, std, n, noise_in_rows(rest, dataset.d), laplace=isinstance(share, PureDP))
+    noise, laplace = noise_in_rows(rest, dataset.d), isinstance(share, PureDP)
+    k = halvings(counts, std, n, noise, laplace=laplace, search_for=search_for)
     search = RowBoundSearch(tuple(counts.tolist()), k, event)
     return dataset.with_row_bound(dataset.row_bound * search.factor) if k else dataset, search

@@ -77,8 +77,9 @@ class PrivateRequest:
             return False
         if noisy.search is None:
             return True
-        rest = shares(self.measurement_request.share, self.measurement_request.search_share)[1]
-        return noisy.search.halvings == halvings_of(noisy.search.counts, self.input.facts, noisy.search.event, rest)
+        rest = shares(self.measurement_request.share)[1]
+        ask = noisy.search.counts, self.input.facts, noisy.search.event, rest
+        return noisy.search.halvings == halvings_of(*ask, self.measurement_request.search_for)
 
     def noise(self, rows: float, bound: PublicFacts | None = None) -> NoiseDistribution:
         """Return the noise of the release that would follow, on the joint moment of rows with this total weight.

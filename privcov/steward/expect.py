@@ -219,7 +219,7 @@ def expect(
     if request.method.card.target != "covariance":
         raise ValueError(f"{request.method.card.label} estimates a precision matrix. Choose a covariance method.")
     suffix, events = "", request.events()
-    if request.measurement_request.search_share:
+    if request.measurement_request.search_for:
         bound = _bound_found(request, spread, invention, seed)
         suffix, law = ", by a search", request.noise(n, bound)
         facts, row_bound_fraction = bound, bound.row_bound_fraction
@@ -285,8 +285,9 @@ def _bound_found(request: PrivateRequest, spread: float | None, invention: Inven
     y = facts.units.to_working(cells)
     squares = np.minimum((y * y).sum(axis=1) / facts.row_bound**2, 1.0) * UNIT**2
     counts = counts_of(squares, None, BINS) * (facts.n / len(y))
-    first, rest = shares(query.share, query.search_share)
-    return facts.with_shorter_bound(2.0 ** (-halvings_of(counts.tolist(), facts, counts_event(facts, first), rest) / 2))
+    first, rest = shares(query.share)
+    halved = halvings_of(counts.tolist(), facts, counts_event(facts, first), rest, query.search_for)
+    return facts.with_shorter_bound(2.0 ** (-halved / 2))
 
 
 def _cells(rows: int, d: int, spread: float | None, invention: Invention, seed: int) -> np.ndarray:

@@ -102,11 +102,11 @@ def searched(table: ExampleRows, guarantee: Guarantee) -> tuple[ExampleRows, Noi
     """Return the table under the row bound that a search finds in it, up to its noise, and the noise of the release."""
     facts = dataclasses.replace(table.facts, n=table.facts.n and table.n)
     request = default_request(facts, guarantee, search=True)
-    if not (query := request.measurement_request).search_share:
+    if not (query := request.measurement_request).search_for:
         return table, noise_for(table, guarantee)
-    first, rest = shares(query.share, query.search_share)
+    first, rest = shares(query.share)
     counts = norm_counts(table.table) * (table.n * table.share / table.weight)
-    halved = halvings_of(counts.tolist(), facts, counts_event(facts, first), rest)
+    halved = halvings_of(counts.tolist(), facts, counts_event(facts, first), rest, query.search_for)
     bound = facts.with_shorter_bound(2.0 ** (-halved / 2))
     return table.under(bound), request.noise(table.n * table.share, bound)
 

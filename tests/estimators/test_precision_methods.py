@@ -11,6 +11,7 @@ import privcov
 from privcov.core.guarantees import ApproxDP, PureDP, ZCDP
 from privcov.estimators.precision import fission_halves, target
 from privcov.measurements.moment import measure_moment
+from privcov.metrics.graphs import compare, edges
 from privcov.postprocess.lambda_choice import choices
 from privcov.tables.dataset import Dataset, Truth
 
@@ -38,6 +39,23 @@ def ar2(d: int, n: int, seed: int) -> Dataset:
     x = np.random.default_rng(seed).standard_normal((n, d)) @ np.linalg.cholesky(covariance).T
     truth = Truth(covariance, theta)
     return Dataset.from_rows(x, 1.3 * np.sqrt(np.trace(covariance)), truth=truth, mean_is_zero=True)
+
+
+# --- the row bound that a graph needs -----------------------------------------------------------------------
+
+
+def test_a_search_finds_more_of_the_graph_and_keeps_the_scale():
+    """Means of 20 draws: a third less error of the precision, and a third fewer wrong edges, at least."""
+    found = {"auto": [], "off": []}
+    for seed in range(20):
+        data = ar2(20, 2000, seed)
+        for search, errors in found.items():
+            rel = privcov.release(data, ZCDP(0.1), "auto-precision", random_state=seed, row_bound_search=search)
+            c = compare(edges(rel.precision), edges(data.truth.precision))
+            errors.append((privcov.error(rel, data, relative=True), c.fp + c.fn))
+    of_search, plain = (np.mean(found[k], axis=0) for k in ("auto", "off"))
+    assert of_search[0] < 0.7 * plain[0]
+    assert of_search[1] < 0.7 * plain[1]
 
 
 # --- the path and its rules ---------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from privcov.measurements.norm_histogram import (
     measure_norms,
     noise_in_rows,
     norm_noise,
+    search_row_bound,
 )
 from privcov.tables.dataset import Dataset
 
@@ -61,10 +62,41 @@ def test_the_bound_is_that_of_the_rule_as_it_is_written():
             n, rng.dirichlet(np.full(BINS, 10.0 ** rng.uniform(-1, 1)))
         ) + std * rng.standard_normal(BINS)
         known, laplace = (n if rng.random() < 0.5 else None), bool(rng.random() < 0.5)
-        k = halvings(counts, std, known, noise, laplace=laplace)
+        k = halvings(counts, std, known, noise, laplace=laplace, search_for="covariance")
         assert k == literal(counts.tolist(), std, known, noise, laplace)
         found.add(k)
     assert len(found) > 10
+
+
+@pytest.mark.parametrize("laplace", [False, True])
+def test_a_graph_takes_the_bound_next_to_its_part_of_the_median_norm(laplace):
+    """The part falls from 1.3 to 0.65 where the noise of an entry passes its sampling error."""
+    rng = np.random.default_rng(6)
+    found = set()
+    for _ in range(400):
+        n, d = int(rng.integers(500, 50_000)), 20
+        norms = rng.uniform(0.05, 0.9) * np.exp(rng.uniform(0.01, 0.6) * rng.standard_normal(n))
+        counts = exact_histogram(Dataset.from_rows(rows_of_norm(np.minimum(norms, 1)), 1.0))
+        entry = 10.0 ** rng.uniform(-3, 1) / n  # noise of an entry, in units of R^2
+        noise = entry * n * d / (2 if laplace else 2 * np.sqrt(2))
+        k = halvings(counts, 1.0, n, noise, laplace=laplace, search_for="graph")
+        q = n * (entry * d * 1.3**2) ** 2
+        part = 1.3 if q < 0.5 else 1.0 if q < 2 else 0.85 if q < 6 else 0.65
+        assert abs(2.0 ** (-k / 2) / min(part * np.median(np.minimum(norms, 1)), 1)) == pytest.approx(1, rel=0.25)
+        found.add(part)
+    assert len(found) == 4
+
+
+def test_what_shortened_rows_keep_of_their_squares():
+    rng = np.random.default_rng(7)
+    norms = np.exp(-0.7 + 0.4 * rng.standard_normal(20_000))
+    table = Dataset.from_rows(rows_of_norm(np.minimum(norms, 1)), 1.0)
+    shorter, search = search_row_bound(
+        table, ZCDP(1.0), ZCDP(1e-3), search_for="graph", rng=rng, relation="replace-one"
+    )
+    assert search.halvings
+    kept = np.sum(np.minimum(norms, shorter.row_bound) ** 2) / np.sum(np.minimum(norms, 1) ** 2)
+    assert search.kept_square == pytest.approx(kept, rel=0.05)
 
 
 def test_neighbours_stay_below_the_sensitivity():

@@ -102,7 +102,7 @@ def histories(name: str, guarantee, relation: str, patch, *, seeds, sizes=(2,)):
 
 def norms_noise(guarantee, relation: str) -> float:
     return norm_histogram.norm_noise(
-        accounting.split(guarantee, a=auto_cov.SEARCH_SHARE, b=1 - auto_cov.SEARCH_SHARE)["a"], relation
+        accounting.split(guarantee, a=norm_histogram.SEARCH_SHARE, b=1 - norm_histogram.SEARCH_SHARE)["a"], relation
     )
 
 
@@ -250,7 +250,7 @@ def leaking(which: str, take, patch) -> list:
 
 def test_a_bound_by_the_exact_counts(monkeypatch):
     left, honest = leaking("measure_norms", lambda answer: answer[0], monkeypatch), norm_histogram.halvings
-    curious = lambda counts, std, n, noise, laplace: honest(left[0], 1e-9, None, 1e-9, laplace=laplace)  # noqa: E731
+    curious = lambda counts, std, n, noise, **how: honest(left[0], 1e-9, None, 1e-9, **how)  # noqa: E731
     monkeypatch.setattr(norm_histogram, "halvings", curious)
     caught("auto-cov", CONCENTRATED, monkeypatch, "depends on the rows")
 

@@ -17,7 +17,7 @@ from privcov.measurements.exact import norm_counts
 from privcov.measurements.exact.norm_counts import STEPS, counts_event
 from privcov.measurements.exact.private_moment import exact_sum, measure_exactly, planned_events
 from privcov.measurements.exact.reading import read_sum
-from privcov.measurements.norm_histogram import BINS, SEARCH_SHARE
+from privcov.measurements.norm_histogram import BINS, SEARCH_SHARE, SEARCHES
 from privcov.releases.private_request import private_request, release_from_measurement
 from privcov.tables.readers import TableFileError
 
@@ -149,9 +149,9 @@ def test_both_steps_together_are_within_the_guarantee(kind, more):
 def test_the_noise_of_the_counts_is_what_the_event_says(kind, monkeypatch):
     """300 draws of 24 counts: their deviation is known to 1.2 % (2 % for Laplace)."""
     private = PrivateDataset.from_rows(gaussian(400), row_bound=9.0)
-    share, rest = norm_counts.shares(GUARANTEES[kind], SEARCH_SHARE)
+    share, rest = norm_counts.shares(GUARANTEES[kind])
     exact = norm_counts.norm_counts(private)
-    found = [norm_counts.search_exactly(private, share, rest) for _ in range(300)]
+    found = [norm_counts.search_exactly(private, share, rest, "graph") for _ in range(300)]
     noise = np.array([search.counts for search in found]) - exact
     event = found[0].event
     assert noise.std() == pytest.approx(event.scale * (math.sqrt(2) if kind == "pure" else 1), rel=0.06)
@@ -182,7 +182,7 @@ def test_the_sum_is_the_one_under_the_bound_that_was_found(form):
     again = {"row_bound": form["row_bound"] * factor} if "row_bound" in form else {"row_bound_fraction": factor}
     other = PrivateDataset.from_rows(gaussian(), **form | again)
     assert noisy.facts.row_bound == pytest.approx(other.facts.row_bound)
-    plain = measure_exactly(other, **{**how, "search_share": 0.0})
+    plain = measure_exactly(other, **{**how, "search_for": ""})
     assert np.allclose(read_sum(noisy, "joint").matrix, read_sum(plain, "joint").matrix, atol=2e-4)
     assert type(noisy).from_dict(noisy.to_dict()).to_dict() == noisy.to_dict()
     wanted = private_request("auto-cov", private.facts, ZCDP(1e8), parameters=SEARCH)
@@ -273,5 +273,6 @@ def test_few_rows_are_not_searched_for_a_bin_that_chance_has_filled(guarantee):
     """200 rows that fill their limits, 200 searches: without the threshold every tenth shortened all of them."""
     rows = np.random.default_rng(1).uniform(-1, 1, (200, 10))
     private = PrivateDataset.from_rows(rows, bounds=[(-1, 1)] * 10)
-    first, rest = norm_counts.shares(guarantee, SEARCH_SHARE)
-    assert {norm_counts.search_exactly(private, first, rest).halvings for _ in range(200)} == {0}
+    first, rest = norm_counts.shares(guarantee)
+    found = [norm_counts.search_exactly(private, first, rest, f).halvings for f in SEARCHES for _ in range(200)]
+    assert set(found) == {0}

@@ -266,5 +266,5 @@ def test_the_noise_of_a_plan_with_a_search_is_that_of_the_release_under_its_boun
 def test_a_search_is_planned_for_ten_columns_and_more_only():
     for d in (9, 10):
         facts = private(d=d).facts
-        assert bool(default_request(facts, ZCDP(0.1), search=True).measurement_request.search_share) == (d == 10)
-        assert not default_request(facts, ZCDP(0.1)).measurement_request.search_share
+        assert bool(default_request(facts, ZCDP(0.1), search=True).measurement_request.search_for) == (d == 10)
+        assert not default_request(facts, ZCDP(0.1)).measurement_request.search_for

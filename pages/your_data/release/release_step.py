@@ -64,7 +64,7 @@ def section() -> None:
     chance = attacker(facts, guarantee)
     st.markdown(
         show.as_text(
-            ("Noisy counts of the lengths of the rows, and one" if usual.measurement_request.search_share else "One")
+            ("Noisy counts of the lengths of the rows, and one" if usual.measurement_request.search_for else "One")
             + f" noisy measurement of {len(session.declared.measured)} columns "
             + ("with the class means " if session.declared.label else "with the mean ")
             + f"({method.label}): {to_powers(str(guarantee))}"

@@ -26,7 +26,7 @@ from privcov.core.guarantees import ApproxDP, BudgetShare, Event, PureDP, ZCDP
 from privcov.measurements.exact import noise as exact_noise
 from privcov.measurements.exact.file_pass.file_moment import sums_of
 from privcov.measurements.exact.integer_gram import ANCHOR, STEPS, counts_of, integer_blocks
-from privcov.measurements.norm_histogram import BINS, RowBoundSearch, halvings, noise_in_rows
+from privcov.measurements.norm_histogram import BINS, SEARCH_SHARE, RowBoundSearch, halvings, noise_in_rows
 from privcov.tables.private_dataset import PrivateDataset
 from privcov.tables.public_facts import MAX_FILE_ROWS, MAX_ROWS, PublicFacts
 
@@ -46,11 +46,11 @@ def norm_counts(private: PrivateDataset) -> np.ndarray:
     return counts
 
 
-def shares(share: BudgetShare, search: float) -> tuple[BudgetShare, BudgetShare]:
+def shares(share: BudgetShare) -> tuple[BudgetShare, BudgetShare]:
     """Return the share of the counts and that of the sum, which never exceed the whole together."""
     if not isinstance(share, (PureDP, ApproxDP, ZCDP)):
         raise TypeError(f"Private rows need a guarantee, and {share} is none. Ask for PureDP, ApproxDP or ZCDP.")
-    parts = accounting.split_mixed(exact_noise.no_more_than_typed(share), norms=search, matrix=1 - search)
+    parts = accounting.split_mixed(exact_noise.no_more_than_typed(share), norms=SEARCH_SHARE, matrix=1 - SEARCH_SHARE)
     return parts["norms"], parts["matrix"]
 
 
@@ -76,7 +76,7 @@ def counts_event(facts: PublicFacts, share: BudgetShare) -> Event:
     )
 
 
-def search_exactly(private: PrivateDataset, share: BudgetShare, rest: BudgetShare) -> RowBoundSearch:
+def search_exactly(private: PrivateDataset, share: BudgetShare, rest: BudgetShare, search_for: str) -> RowBoundSearch:
     """Return noisy counts of the row norms, and how often R^2 is halved for the sum, whose share is ``rest``.
 
     Guarantee: the share, for all rows of a person together. Spends: the whole share, up to rounding: the scale is
@@ -89,13 +89,13 @@ def search_exactly(private: PrivateDataset, share: BudgetShare, rest: BudgetShar
     add = exact_noise.add_discrete_laplace if event.mechanism == "laplace" else exact_noise.add_discrete_gaussian
     counts = [int(count) for count in add(values.astype(np.int64 if fits else object), event.scale)]
     return RowBoundSearch(
-        tuple(counts), halvings_of(counts, private.facts, event, rest), event, steps_of(private.facts)
+        tuple(counts), halvings_of(counts, private.facts, event, rest, search_for), event, steps_of(private.facts)
     )
 
 
-def halvings_of(counts: Sequence[float], facts: PublicFacts, event: Event, rest: BudgetShare) -> int:
+def halvings_of(counts: Sequence[float], facts: PublicFacts, event: Event, rest: BudgetShare, search_for: str) -> int:
     """Return how often R^2 is halved, from the noisy counts and public facts."""
     steps, laplace = steps_of(facts), event.mechanism == "laplace"
     std = event.scale / steps * (math.sqrt(2) if laplace else 1.0)
     noise = noise_in_rows(rest, facts.d) * facts.rows_per_person
-    return halvings([count / steps for count in counts], std, facts.n, noise, laplace=laplace)
+    return halvings([count / steps for count in counts], std, facts.n, noise, laplace=laplace, search_for=search_for)

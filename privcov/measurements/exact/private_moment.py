@@ -186,18 +186,18 @@ def weights(facts: PublicFacts, anchor: int) -> tuple[tuple[Group, ...], tuple[F
 
 
 def measure_exactly(
-    private: PrivateDataset, share: BudgetShare, *, shape: str, anchor_for: str = BOTH, search_share: float = 0.0
+    private: PrivateDataset, share: BudgetShare, *, shape: str, anchor_for: str = BOTH, search_for: str = ""
 ) -> NoisySum:
-    """Clip the rows, cut them to whole numbers, sum, and add exact noise; search_share: as of `MeasurementRequest`.
+    """Clip the rows, cut them to whole numbers, sum, and add exact noise; search_for: as of `MeasurementRequest`.
 
     Guarantee: the share, for all rows of a person together; replace-one where n is public, else add-remove. Spends: the
     whole share, up to rounding: the scale is rounded up. Source: Canonne, Kamath and Steinke 2020, Theorem 4, for
     discrete Gaussian noise; own proofs, in the docstrings of the module, of free_groups.py and of norm_counts.py.
     """
     facts = private.facts
-    if search_share:
-        first, rest = shares(share, search_share)
-        row_bound_search = search_exactly(private, first, rest)
+    if search_for:
+        first, rest = shares(share)
+        row_bound_search = search_exactly(private, first, rest, search_for)
         shorter = (
             dataclasses.replace(private, facts=facts.with_shorter_bound(row_bound_search.factor))
             if row_bound_search.halvings
@@ -270,7 +270,7 @@ def planned_events(
     *,
     shape: str,
     anchor_for: str = BOTH,
-    search_share: float = 0.0,
+    search_for: str = "",
     bound: PublicFacts | None = None,
 ) -> tuple[Event, ...]:
     """Return the events of `measure_exactly` with the same arguments, from public facts alone.
@@ -280,9 +280,9 @@ def planned_events(
     Guarantee: that of `measure_exactly`, which it describes. Spends: nothing: it sees public facts only. Source: as
     `measure_exactly`.
     """
-    if not search_share:
+    if not search_for:
         return (planned_event(facts, share, shape=shape, anchor_for=anchor_for),)
-    first, rest = shares(share, search_share)
+    first, rest = shares(share)
     return counts_event(facts, first), planned_event(bound or facts, rest, shape=shape, anchor_for=anchor_for)
 
 
