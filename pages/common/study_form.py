@@ -20,7 +20,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.common import fields, frame, own_range, study_results
 from pages.common.fields import ends, log_grid, parameter_widget, study_widget
 from pages.common.glossary import term, when_not
-from pages.common.study import CSV, DEFAULT_SOURCE, Study, opening
+from pages.common.study import CSV, DEFAULT_SOURCE, Study, number_in, opening
 from privcov.core import accounting
 from privcov.core.guarantees import KINDS, RELATIONS
 from privcov.core.parameters import ParameterSpec
@@ -260,17 +260,25 @@ def _guarantee(study: Study) -> None:
         names = (to_powers(str(one)) for one in guarantees)
         st.caption(f"{' is the nearest to '.join(names)}, at delta = {powers(study.delta)}.")
     level, (low, high) = float(getattr(study, study.level_name)), fields.LEVELS[study.level_name]
+
+    def put(changed: Study, text: str) -> Study:
+        # A field for numbers would drop a decimal comma, and ask for ten times the epsilon.
+        try:
+            return changed.at(number_in(text, min(low, level), max(high, level), whole=False))  # a link may go beyond
+        except ValueError as problem:
+            st.session_state["level.problem"] = f"{text} is left out. {problem} Write a decimal point, as in 0.5."
+            return changed
+
     study_widget(
-        st.number_input,
+        st.text_input,
         f"{study.level_name.capitalize()} as a number",
-        min(low, level),  # a link may name a level beyond the slider
-        max(high, level),
         key=f"w.typed-{study.level_name}",
-        value=level,
-        put=lambda s, level: s.at(float(f"{level:.6g}")),
-        format="%g",
+        value=f"{level:g}",
+        put=put,
         help="Any number between the ends of the slider, which goes there.",
     )
+    if problem := st.session_state.pop("level.problem", ""):
+        st.error(problem)
     if study.kind == "approx":
         _study_slider(
             "Delta",

@@ -56,9 +56,20 @@ def test_another_kind_has_the_nearest_level_and_the_way_back_the_same():
 @pytest.mark.parametrize(("kind", "name", "level"), [("approx", "epsilon", 0.73), ("zcdp", "rho", 0.0123)])
 def test_a_level_that_is_typed_is_the_sliders_too(kind, name, level):
     at = open_page("pages/2_Trade_offs.py", kind=kind, **{"data.n": "500", "data.d": "5"})
-    at.number_input(key=f"w.typed-{name}").set_value(level).run()
+    at.text_input(key=f"w.typed-{name}").set_value(f"{level:g}").run()
     assert at.session_state["study"].at(level) == at.session_state["study"]
     assert at.select_slider(key=f"w.{name}").value == level
     assert at.query_params[name] == f"{level:g}"
     beyond = open_page("pages/2_Trade_offs.py", kind=kind, **{name: "50", "data.n": "500", "data.d": "5"})
-    assert beyond.number_input(key=f"w.typed-{name}").value == 50
+    assert beyond.text_input(key=f"w.typed-{name}").value == "50"
+
+
+@pytest.mark.parametrize("text", ["0,5", "half", "1e9", "nan", ""])
+def test_a_level_that_is_no_number_within_its_limits_changes_nothing(text):
+    at = open_page("pages/1_Estimate.py", kind="pure", epsilon="2", **{"data.n": "300", "data.d": "4"})
+    at.text_input(key="w.typed-epsilon").set_value(text).run()
+    assert at.session_state["study"].epsilon == 2
+    assert any(text in e.value and "decimal point" in e.value for e in at.error)
+    at.text_input(key="w.typed-epsilon").set_value("0.5").run()
+    assert at.session_state["study"].epsilon == 0.5
+    assert not at.error

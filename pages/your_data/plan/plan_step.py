@@ -128,11 +128,12 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts, *, ap
 
 
 def _how_to_read(plan: Preview, facts: PublicFacts, guarantees: list[Guarantee]) -> str:
+    weight = " and multiplied by its weight" if facts.units.blocks else ""
     text = (
-        "Expected error: of the estimated covariance, relative, each column divided by the distance from its typical "
-        f"value to the farther limit, over {plan.replicates} draws of the noise; the variances alone would give "
-        f"{percent(plan.trivial)}. Correlations off by: the unbiased ones that have intervals; the matrix of the "
-        "release is shrunk, and closer. Noise on correlations: its deviation, for a middle pair "
+        "Expected error: of the estimated covariance, relative, each column divided by the distance from its "
+        f"typical value to the farther limit{weight}, over {plan.replicates} draws of the noise; the variances "
+        f"alone would give {percent(plan.trivial)}. Correlations off by: the unbiased ones that have intervals; the "
+        "matrix of the release is shrunk, and closer. Noise on correlations: its deviation, for a middle pair "
         "and (from, to) for nine in ten. Visible: with a chance of 80 %, a middle pair of this correlation exceeds "
         "every pair of 19 in 20 tables without correlations (pure DP: of 16 in 20). Without any noise, a correlation "
         f"near zero is uncertain by {plain(plan.sampling_std)}."
