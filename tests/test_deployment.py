@@ -199,7 +199,7 @@ def test_no_page_goes_past_the_guard():
     for name, home in guarded.items():
         assert {file for called, file in calls if called == name} == {home}
     # What releases gets its ledger and its rows from there.
-    assert {file for called, file in calls if called == "release_private"} == {"release/step.py"}
+    assert {file for called, file in calls if called == "release_private"} == {"release/release_step.py"}
 
 
 def test_estimate_takes_no_confidential_file_and_a_public_one_also_where_others_reach_the_server(monkeypatch):
