@@ -276,3 +276,18 @@ def test_few_rows_are_not_searched_for_a_bin_that_chance_has_filled(guarantee):
     first, rest = norm_counts.shares(guarantee)
     found = [norm_counts.search_exactly(private, first, rest, f).halvings for f in SEARCHES for _ in range(200)]
     assert set(found) == {0}
+
+
+@pytest.mark.parametrize("kind", GUARANTEES)
+def test_a_graph_of_private_rows_has_the_bound_that_its_counts_give_and_its_bundle_holds(kind, tmp_path):
+    """Limits of twelve standard deviations: counts of 5,000 rows shorten the bound. A bundle is checked as it opens."""
+    guarantee = GUARANTEES[kind]
+    private = PrivateDataset.from_rows(gaussian(5000, d=12), bounds=[(-12, 12)] * 12, name="t")
+    ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
+    ledger.set_limit("t", PureDP(3.0) if kind == "pure" else ZCDP(3.0))
+    rel = privcov.release_private(private, guarantee, "auto-precision", ledger=ledger, **SEARCH)
+    assert [event.share for event in rel.events] == ["norms", "matrix"]
+    assert private_request("auto-precision", private.facts, guarantee, parameters=SEARCH).matches(rel.measurement)
+    assert rel.measurement.search.halvings > 0
+    rel.save_bundle(tmp_path / "t.zip")
+    assert np.array_equal(privcov.open_bundle(tmp_path / "t.zip").measurement.total, rel.measurement.total)
