@@ -49,7 +49,7 @@ _METHODS = {
     "edges": "test of the de-biased graphical lasso; intervals of partial correlations, where identified",
 }
 MAX_REGRESSORS = 1 / 3  # for each row: at 1/2 intervals of 95 % contain the truth in 91 %, at 3/4 in 78 %
-_LEAST_KEPT = 0.8  # of the squares of the rows under a searched bound; less was not measured
+_LEAST_KEPT = 0.98  # of the squares of the rows under a searched bound; less was not measured
 _PAIRS = "missing cells are measured by pairs, and the joint law of those entries is not derived"
 FALSE_DISCOVERIES = 0.05
 

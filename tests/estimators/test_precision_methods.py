@@ -177,3 +177,14 @@ def test_print_accuracy_holds_for_the_fits_that_choose_lambda_too(monkeypatch):
     monkeypatch.setattr(glasso, "solve_path", noted)
     privcov.release(ds, ApproxDP(2.0, 1e-3), "glasso-gaussian", random_state=1, accuracy="print", rule="fission")
     assert asked == [1e-7] * 6  # the path, and five splits
+
+
+def test_no_coverage_is_claimed_for_rows_that_a_graph_shortened():
+    """Measured is a search that shortens hardly a row; that of a graph takes half of the squares here."""
+    said = {}
+    for method in ("auto-cov", "auto-precision"):
+        rel = privcov.release(ar2(20, 2000, 0).with_row_bound(40.0), ZCDP(0.1), method, random_state=0)
+        said[method] = rel.noisy_moment.bound_search.kept_square, privcov.answers(rel)._coverage("correlations")
+    (full, measured), (part, unmeasured) = said.values()
+    assert part < 0.9 < full
+    assert measured != unmeasured
